@@ -39,7 +39,7 @@ export const PAGES: readonly PageEntry[] = [
     title: '%s',
     description: {
       zh: '隊伍在哪裡、何時到達各站',
-      en: 'Where the procession is, and when it arrives',
+      en: 'Where everybody is, and when they arrive',
     },
     offline: true,
     app: { display: 'standalone', shortName: '%s' },

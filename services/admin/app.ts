@@ -5,13 +5,21 @@ import { auditEndpoint } from '#shared/contracts/audit.ts'
 import { clustersEndpoint } from '#shared/contracts/clusters.ts'
 import { confirmEmergencyEndpoint, emergenciesEndpoint } from '#shared/contracts/emergencies.ts'
 import type { Erasure } from '#shared/contracts/erasure.ts'
-import { eventConfigEndpoint } from '#shared/contracts/event-config.ts'
+import {
+  eventConfigEndpoint,
+  eventNoticeEndpoint,
+  surveyFormEndpoint,
+} from '#shared/contracts/event-config.ts'
 import {
   eventSettingsEndpoint,
   setEventContactEndpoint,
   setEventLanguagesEndpoint,
   setEventNameEndpoint,
+  setEventMessagesEndpoint,
+  setEventNoticeEndpoint,
+  setEventSurveyEndpoint,
   setEventRouteEndpoint,
+  setEventWordsEndpoint,
 } from '#shared/contracts/event-settings.ts'
 import {
   endActivityEndpoint,
@@ -77,7 +85,7 @@ import { createHealth } from './lifecycle/health.ts'
 import { eraseUser } from './erasure/erase-pilgrim.ts'
 import { createErasureSweep } from './erasure/finish-erasures.ts'
 import { readOwnWalk } from './own-data/read-own-walk.ts'
-import { showConfig } from './own-data/show-config.ts'
+import { showConfig, showNotice, showSurveyForm } from './own-data/show-config.ts'
 import { exportUser } from './pilgrims/export-user.ts'
 import { createFirstSettings, readSettings, setPart } from './event/set-event.ts'
 import { forceFlush } from './lifecycle/force-flush.ts'
@@ -115,6 +123,10 @@ function serveEvent({ serve }: Router, context: ServiceContext): void {
   serve(setEventContactEndpoint, ({ operator, body }) => setPart(context, operator, 'contact', body))
   serve(setEventLanguagesEndpoint, ({ operator, body }) => setPart(context, operator, 'languages', body))
   serve(setEventRouteEndpoint, ({ operator, body }) => setPart(context, operator, 'route', body))
+  serve(setEventSurveyEndpoint, ({ operator, body }) => setPart(context, operator, 'survey', body))
+  serve(setEventMessagesEndpoint, ({ operator, body }) => setPart(context, operator, 'messages', body))
+  serve(setEventNoticeEndpoint, ({ operator, body }) => setPart(context, operator, 'notice', body))
+  serve(setEventWordsEndpoint, ({ operator, body }) => setPart(context, operator, 'words', body))
   serve(surveysEndpoint, ({ operator, query, request }) =>
     request.headers.get('accept')?.includes('text/csv')
       ? surveysCsv(context, operator)
@@ -195,6 +207,8 @@ function serveSupervision(
 
 function serveOwnData({ serve }: Router, context: ServiceContext, readings: BoundedQueue): void {
   serve(eventConfigEndpoint, () => showConfig(context))
+  serve(eventNoticeEndpoint, () => showNotice(context))
+  serve(surveyFormEndpoint, () => showSurveyForm(context))
   const chargePending = async (request: Request, userId: string, exported = 0): Promise<void> => {
     const [pending] = (await peekWithin(context.kv.pendingOf([userId]))) ?? []
     context.reads.charge(context.addressOf(request), priceOf(pending) + priceOfExport(exported))

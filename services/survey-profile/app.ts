@@ -63,9 +63,9 @@ export function createSurveyProfile(context: ServiceContext): Service {
   serve(profileEndpoint, async ({ params: { userId }, operator, request }) => {
     const { pilgrim, exposure } = (await read(userId))!
     if (operator === null) context.reads.charge(context.addressOf(request), priceOf(pilgrim?.pending))
-    const found = expectProfile(userId, pilgrim)
+    const found = expectProfile(context.event.current, userId, pilgrim)
     const whole = operator !== null || (await provesIdentity(context, request, userId))
-    return whole ? found : toPublicProfile(calendar, found, pilgrim, exposure)
+    return whole ? found : toPublicProfile(context, found, pilgrim, exposure)
   })
   return {
     name: 'survey-profile',

@@ -92,7 +92,7 @@ const given = <T>(
 
 /** Stores the given fields and returns the profile: all of it only when the caller is verified as the pilgrim. */
 export async function syncUser(context: ServiceContext, request: UserSyncRequest): Promise<Profile> {
-  const { calendar, config, db, now } = context
+  const { config, db, event, now } = context
   const { user_id: userId } = request
   const nowMs = now()
   const fields = given({
@@ -108,10 +108,10 @@ export async function syncUser(context: ServiceContext, request: UserSyncRequest
       await mergeReported(tx, held, { consumption, transport })
   })
   const found = (await readPilgrimsDegraded(context, [userId])).get(userId)
-  const profile = expectProfile(userId, found)
+  const profile = expectProfile(event.current, userId, found)
   // The caller has been verified as the pilgrim, unless EVENT_IDENTITY is open.
   if (config.identity !== 'open') return profile
-  return toPublicProfile(calendar, profile, found, await readExposure(context))
+  return toPublicProfile(context, profile, found, await readExposure(context))
 }
 
 // A pilgrim's own status: active ↔ withdrawn, active → completed. The pilgrim cannot change completed, unless it was a

@@ -2,7 +2,7 @@
 import { z } from 'zod'
 import { Language } from './bot.ts'
 import { endpointsOf } from './endpoint.ts'
-import { EventNames } from './event-settings.ts'
+import { EventNames, Followed, LevelNames, NoticePart, SurveyPart } from './event-settings.ts'
 import { ActivityStatus, Time, exampleText } from './fields.ts'
 
 const endpoint = endpointsOf('admin')
@@ -13,6 +13,10 @@ export const EventConfig = z.object({
   language: Language.describe('The event’s own language'),
   languages: z.array(Language).describe('Offered languages; readers of any other get English'),
   settings_version: z.int().describe('Version of the owner’s settings; 0: nothing was set'),
+  followed: Followed.describe('What followers look for: a procession with a palanquin, a walk, a relay'),
+  level_names: LevelNames.nullable().describe(
+    'The event’s own names of the levels, level 1 first; null: all have their default names',
+  ),
   route: z.string().nullable().describe('Version of GET /api/event/route; null: the event has no route'),
   time_zone: exampleText('Asia/Taipei').describe('IANA name; days of the API are days of this zone'),
   identity: z
@@ -22,6 +26,12 @@ export const EventConfig = z.object({
   privacy_version: exampleText('2026-1').describe(
     'Version of the privacy notice that a pilgrim agrees to now; another one where the public map can show a single pilgrim',
   ),
+  notice: NoticePart.omit({ texts: true })
+    .extend({ has_text: z.boolean().describe('The organisers’ own text is in GET /api/event/notice') })
+    .describe('What the privacy notice names'),
+  survey_version: z
+    .int()
+    .describe('Version of the survey in GET /api/event/survey-form; 0: the ten default questions'),
   crowd: z.int().describe('Fewest pilgrims at a place of the public map; 1: it can show a single one'),
   max_age_days: z.int().describe('Older points are refused'),
   push_key: z.string().nullable().describe('Public VAPID key for Web Push, base64url; null: Web Push is off'),
@@ -44,4 +54,27 @@ export const eventConfigEndpoint = endpoint('GET /api/event/config', {
   summary:
     'What an app needs at its start: the event’s name, status and message, and how pilgrims are identified',
   data: EventConfig,
+})
+
+export const EventNotice = z.object({
+  version: exampleText('2026-2').describe('`privacy_version` of GET /api/event/config'),
+  texts: NoticePart.shape.texts,
+})
+export type EventNotice = z.infer<typeof EventNotice>
+
+export const eventNoticeEndpoint = endpoint('GET /api/event/notice', {
+  id: 'readEventNotice',
+  summary: 'The organisers’ own text of the privacy notice',
+  data: EventNotice,
+})
+
+export const SurveyForm = SurveyPart.extend({
+  version: z.int().describe('`form_version` of a survey that answers these questions'),
+})
+export type SurveyForm = z.infer<typeof SurveyForm>
+
+export const surveyFormEndpoint = endpoint('GET /api/event/survey-form', {
+  id: 'readSurveyForm',
+  summary: 'The questions of the survey',
+  data: SurveyForm,
 })

@@ -113,12 +113,114 @@ export const RoutePart = z.object({
 })
 export type RoutePart = z.infer<typeof RoutePart>
 
+export const Followed = z.enum(['procession', 'walk', 'relay'])
+export type Followed = z.infer<typeof Followed>
+
+const LEVELS = 9
+
+/** Level 1 first. Empty: the level has its default name. */
+export const LevelNames = z.array(z.partialRecord(Language, text(60).min(1))).length(LEVELS)
+export type LevelNames = z.infer<typeof LevelNames>
+
+export const WordsPart = z.object({
+  followed: Followed.describe(
+    'What followers look for: a procession with a palanquin, a walk, which has no device that leads it, or a relay with a baton',
+  ),
+  level_names: LevelNames.meta({
+    examples: [[{ 'zh-Hant': '初行者', en: 'Beginner' }, {}, {}, {}, {}, {}, {}, {}, {}]],
+  }).describe('Names of the levels, level 1 first; where one has none, its default name'),
+})
+
+/** Maximum length of the organisers' own text in one language: all languages fit into a request. */
+const MAX_NOTICE_TEXT = 6_000
+
+export const NoticePart = z.object({
+  organiser: text(200)
+    .min(1)
+    .nullable()
+    .meta({ examples: ['財團法人白沙屯拱天宮'] })
+    .describe('Who is responsible for the data'),
+  contact: text(200)
+    .min(1)
+    .nullable()
+    .meta({ examples: ['privacy@event.example'] })
+    .describe('Where questions about the data are answered'),
+  kept_until: Time.nullable().describe(
+    'When the organisers will have deleted all personal data; null: the notice names no day',
+  ),
+  texts: z
+    .partialRecord(Language, text(MAX_NOTICE_TEXT).min(1))
+    .meta({ examples: [{ 'zh-Hant': '我們依個人資料保護法第八條告知…' }] })
+    .describe('The organisers’ own text, beside what the app says in any case'),
+})
+export type NoticePart = z.infer<typeof NoticePart>
+
+const MAX_QUESTIONS = 10
+const MAX_CHOICES = 20
+
+const words = (max: number) =>
+  z
+    .partialRecord(Language, text(max).min(1))
+    .refine((texts) => Object.keys(texts).length > 0, { error: 'must have a text in one language' })
+
+export const SurveyQuestion = z
+  .object({
+    kind: z.enum(['choice', 'several', 'number', 'text']).describe('How it is answered'),
+    ask: words(200).meta({ examples: [{ 'zh-Hant': '您和誰一起走？', en: 'Who do you walk with?' }] }),
+    choices: z
+      .array(
+        z.object({
+          value: text(50)
+            .min(1)
+            .meta({ examples: ['family'] })
+            .describe('What is sent and counted; it keeps its meaning in every version'),
+          names: words(100).meta({ examples: [{ 'zh-Hant': '家人', en: 'Family' }] }),
+        }),
+      )
+      .max(MAX_CHOICES),
+  })
+  .refine(({ kind, choices }) => (kind === 'choice' || kind === 'several' ? 1 : 0) <= choices.length, {
+    path: ['choices'],
+    error: 'must have a choice',
+  })
+  .refine(({ choices }) => new Set(choices.map(({ value }) => value)).size === choices.length, {
+    path: ['choices'],
+    error: 'must have different values',
+  })
+export type SurveyQuestion = z.infer<typeof SurveyQuestion>
+
+export const SurveyPart = z.object({
+  questions: z.array(SurveyQuestion).min(1).max(MAX_QUESTIONS).describe('Q1 first'),
+})
+export type SurveyPart = z.infer<typeof SurveyPart>
+
+/** Texts with `{event}` where they name the event. */
+const MAX_TEMPLATE = 300
+
+const Template = z
+  .partialRecord(Language, text(MAX_TEMPLATE).min(1))
+  .describe('By language; another one gets its default text')
+
+export const MessagesPart = z.object({
+  welcome: Template.meta({
+    examples: [{ en: 'Welcome to {event}! Check in from the menu below.' }],
+  }).describe('The bot’s answer to a new follower'),
+  share: Template.describe('What a pilgrim passes on with the link'),
+  about: Template.describe('The bot’s answer to what this event is'),
+  summaryTitle: Template.describe('Title of the summary at the end'),
+})
+export type MessagesPart = z.infer<typeof MessagesPart>
+
 /** Each part is stored, versioned and changed as a whole. */
 export const EVENT_PARTS = {
   name: NamePart,
   contact: ContactPart,
   languages: LanguagesPart,
   route: RoutePart,
+  words: WordsPart,
+  notice: NoticePart,
+  survey: SurveyPart,
+  messages: MessagesPart,
 } as const
 export type EventPart = keyof typeof EVENT_PARTS
 export type EventParts = { readonly [P in EventPart]: z.infer<(typeof EVENT_PARTS)[P]> }
@@ -137,6 +239,10 @@ export const EventSettings = z.object({
   contact: stored(ContactPart),
   languages: stored(LanguagesPart),
   route: stored(RoutePart).describe('Version 0: the route of the environment, simplified'),
+  words: stored(WordsPart),
+  notice: stored(NoticePart),
+  survey: stored(SurveyPart).describe('Version 0: the ten default questions'),
+  messages: stored(MessagesPart),
 })
 export type EventSettings = z.infer<typeof EventSettings>
 
@@ -154,6 +260,10 @@ const Sent = Instant.transform((ms) => time(ms))
 export const SetNameRequest = NamePart.extend({ starts_at: Sent, ends_at: Sent, version })
 export const SetContactRequest = ContactPart.extend({ version })
 export const SetLanguagesRequest = LanguagesPart.extend({ version })
+export const SetWordsRequest = WordsPart.extend({ version })
+export const SetSurveyRequest = SurveyPart.extend({ version })
+export const SetMessagesRequest = MessagesPart.extend({ version })
+export const SetNoticeRequest = NoticePart.extend({ kept_until: Sent, version })
 export const SetRouteRequest = RoutePart.extend({
   stations: z.array(SettingsStation.extend({ planned_at: Sent })).max(MAX_STATIONS),
   version,
@@ -198,6 +308,42 @@ export const setEventRouteEndpoint = endpoint('PUT /api/event/admin/settings/rou
   summary: 'Sets the route, its stations and the area. They apply at once to the map and to new points',
   access: 'owner',
   body: SetRouteRequest,
+  data: EventSettings,
+  errors: ['conflict'],
+})
+
+export const setEventWordsEndpoint = endpoint('PUT /api/event/admin/settings/words', {
+  id: 'setEventWords',
+  summary: 'Sets what is followed, and the names of the levels',
+  access: 'owner',
+  body: SetWordsRequest,
+  data: EventSettings,
+  errors: ['conflict'],
+})
+
+export const setEventNoticeEndpoint = endpoint('PUT /api/event/admin/settings/notice', {
+  id: 'setEventNotice',
+  summary: 'Sets the privacy notice. Each change is a new version, to which every pilgrim is asked to agree',
+  access: 'owner',
+  body: SetNoticeRequest,
+  data: EventSettings,
+  errors: ['conflict'],
+})
+
+export const setEventSurveyEndpoint = endpoint('PUT /api/event/admin/settings/survey', {
+  id: 'setEventSurvey',
+  summary: 'Sets the questions of the survey. Answers keep the version that they were given for',
+  access: 'owner',
+  body: SetSurveyRequest,
+  data: EventSettings,
+  errors: ['conflict'],
+})
+
+export const setEventMessagesEndpoint = endpoint('PUT /api/event/admin/settings/messages', {
+  id: 'setEventMessages',
+  summary: 'Sets the messages that name the event, which they do in place of {event}',
+  access: 'owner',
+  body: SetMessagesRequest,
   data: EventSettings,
   errors: ['conflict'],
 })

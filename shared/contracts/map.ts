@@ -2,7 +2,7 @@
 import { z } from 'zod'
 import { Language } from './bot.ts'
 import { endpointsOf } from './endpoint.ts'
-import { EventNames } from './event-settings.ts'
+import { EventNames, Followed } from './event-settings.ts'
 import { ActivityStatus, Time, exampleText, Place } from './fields.ts'
 
 const endpoint = endpointsOf('tracking')
@@ -68,6 +68,7 @@ const State = z.object({
     language: Language,
     languages: z.array(Language),
     settings_version: z.int().describe('As in GET /api/event/config'),
+    followed: Followed,
     starts_at: Time.nullable(),
     ends_at: Time.nullable(),
     time_zone: exampleText('Asia/Taipei'),

@@ -2,6 +2,7 @@
 import { z } from 'zod'
 import { endpointsOf } from './endpoint.ts'
 import { Erasure } from './erasure.ts'
+import { SurveyQuestion } from './event-settings.ts'
 import {
   Day,
   HoursOfQuery,
@@ -71,6 +72,11 @@ export const SurveyRow = z.object({
 })
 
 export const Surveys = page(SurveyRow).extend({
+  questions: z
+    .record(z.string(), SurveyQuestion)
+    .describe(
+      'By q1 to q10: the newest question, with the choices of all versions; those of the newest version come first',
+    ),
   total: z.int(),
   responses: z
     .record(z.string(), z.int())

@@ -46,10 +46,16 @@ const Submitted = z.looseObject({
   gps_points: z.array(z.unknown()).max(MAX_POINTS).nullish().describe('Track points, as in track/sync'),
   phone: z.unknown().optional().describe('As in user/phone; an invalid number does not fail the request'),
   phone_number: z.unknown().optional().describe('Another name of phone'),
+  form_version: z
+    .unknown()
+    .optional()
+    .describe('Version of GET survey-form that was answered; anything else counts as not known'),
   profile: z.unknown().optional().describe('{role}: the answer to q7 if q7 is absent'),
   line_display_name: z.unknown().optional(),
 })
 type Submitted = z.infer<typeof Submitted>
+
+const FormVersion = z.int().min(0).max(2_147_483_647)
 
 const NAMED: ReadonlySet<string> = new Set([...Object.keys(Submitted.shape), 'userId', 'line_user_id'])
 
@@ -89,6 +95,7 @@ function normalizeSubmission(given: Submitted, context: z.RefinementCtx<Submitte
     gps_points: given.gps_points,
     phone: phone.success ? phone.data : null,
     phone_taken: !phone.success ? 'invalid' : phone.data === null ? 'absent' : 'stored',
+    form_version: FormVersion.safeParse(given.form_version).data ?? null,
     display_name: displayNameOf(given.line_display_name, ignored),
     ignored: ignored.slice(0, MAX_NAMED).map((name) => name.slice(0, MAX_NAMED).toWellFormed()),
   }
@@ -130,6 +137,7 @@ export const SubmitRequest = Submitted.transform((given, context): unknown =>
     gps_points: z.array(z.unknown()).nullish(),
     phone: z.string().nullable(),
     phone_taken: PhoneTaken,
+    form_version: FormVersion.nullable(),
     display_name: z.string().nullable(),
     ignored: z.array(z.string()),
   }),
@@ -144,6 +152,7 @@ export const Survey = z.object({
   }).describe('Answers by question'),
   gps_points: z.array(TrackPoint).max(MAX_POINTS).nullish().describe('Track points, as in track/sync'),
   phone: z.string().nullish().describe('As in user/phone; an invalid number does not fail the request'),
+  form_version: FormVersion.nullish().describe('Version of GET survey-form that was answered'),
   line_display_name: z.string().nullish(),
 })
 

@@ -1,16 +1,20 @@
 /** The words that services say, and the names of the levels, by language. */
 import type { Language } from '#shared/contracts/bot.ts'
 import { bot as botEn } from './en/bot.ts'
+import { levels as levelsEn } from './en/levels.ts'
 import { words as pageEn } from './en/all-pages.ts'
 import { share as shareEn } from './en/share.ts'
 import { bot as botJa } from './ja/bot.ts'
+import { levels as levelsJa } from './ja/levels.ts'
 import { words as pageJa } from './ja/all-pages.ts'
 import { share as shareJa } from './ja/share.ts'
 import type { BotWords, ShareWords } from './words.ts'
 import { bot as botHans } from './zh-hans/bot.ts'
+import { levels as levelsHans } from './zh-hans/levels.ts'
 import { words as pageHans } from './zh-hans/all-pages.ts'
 import { share as shareHans } from './zh-hans/share.ts'
 import { bot as botHant } from './zh-hant/bot.ts'
+import { levels as levelsHant } from './zh-hant/levels.ts'
 import { words as pageHant } from './zh-hant/all-pages.ts'
 import { share as shareHant } from './zh-hant/share.ts'
 
@@ -34,6 +38,10 @@ export const SHARE_WORDS: ByLanguage<ShareWords> = {
 /** What all pages say. */
 export const PAGE_WORDS = { 'zh-Hant': pageHant, 'zh-Hans': pageHans, en: pageEn, ja: pageJa }
 
-/** The name of a level from 1 to 9, in the characters of the language. */
-export const levelName = (level: number, language: Language): string =>
-  PAGE_WORDS[language].levels[level - 1]!
+/** Names of the levels, level 1 first, where the owner has set none. */
+export const LEVEL_NAMES: ByLanguage<readonly string[]> = {
+  'zh-Hant': levelsHant,
+  'zh-Hans': levelsHans,
+  en: levelsEn,
+  ja: levelsJa,
+}

@@ -10,9 +10,18 @@ import {
   type EventNames,
   type EventPart,
   type EventParts,
+  type Followed,
+  type LevelNames,
+  type NoticePart,
+  type MessagesPart,
+  type SurveyPart,
 } from '#shared/contracts/event-settings.ts'
+import { withEvent } from '#shared/core/rules/event-template.ts'
 import { languageFor, nameIn } from '#shared/core/rules/languages.ts'
+import { levelNames } from '#shared/core/rules/levels.ts'
 import type { Route, Station } from '#shared/core/map/walking-route.ts'
+import { BOT_WORDS, LEVEL_NAMES, PAGE_WORDS } from '#shared/locales/by-language.ts'
+import type { BotWords } from '#shared/locales/words.ts'
 import type { Config } from '#shared/runtime/config/config.ts'
 import type { InArea } from '#shared/runtime/config/setting-values.ts'
 import type { Log } from '#shared/runtime/log.ts'
@@ -41,6 +50,17 @@ export interface Event {
   readonly endsMs: number | null
   readonly emergencyNumber: string | null
   readonly organiserPhone: string | null
+  readonly followed: Followed
+  /** What the owner has set; null: nothing. */
+  readonly ownLevelNames: LevelNames | null
+  /** Names of the levels, level 1 first. */
+  readonly levelNames: (language: Language) => readonly string[]
+  /** The bot's words, with the event's own in place of the defaults. */
+  readonly botWords: (language: Language) => BotWords
+  readonly notice: NoticePart
+  readonly survey: SurveyPart
+  /** Version of the settings in which each part was set last; absent: never. */
+  readonly versions: PartVersions
   readonly route: Route | null
   /** In walking order. */
   readonly stations: readonly Station[]
@@ -51,10 +71,19 @@ export interface Event {
 
 type FromEnvironment = Pick<Config, 'event' | 'route' | 'stations' | 'area'>
 
-export function eventOf(config: FromEnvironment, parts: EventParts, version: number): Event {
-  const { name, contact, languages: of } = parts
+export type PartVersions = Readonly<Partial<Record<string, number>>>
+
+export function eventOf(
+  config: FromEnvironment,
+  parts: EventParts,
+  version: number,
+  versions: PartVersions,
+): Event {
+  const { name, contact, languages: of, words, notice, survey, messages } = parts
   const { names, starts_at, ends_at } = name
   const { language, languages } = of
+  const namesOfLevels = (reader: Language) =>
+    levelNames(words.level_names, LEVEL_NAMES[reader], reader, language)
   return {
     version,
     names,
@@ -67,9 +96,33 @@ export function eventOf(config: FromEnvironment, parts: EventParts, version: num
     endsMs: ends_at === null ? null : Date.parse(ends_at),
     emergencyNumber: contact.emergency_number,
     organiserPhone: contact.organiser_phone,
+    followed: words.followed,
+    ownLevelNames: words.level_names.some((names) => Object.keys(names).length > 0)
+      ? words.level_names
+      : null,
+    levelNames: namesOfLevels,
+    botWords: (reader) => ({
+      ...BOT_WORDS[reader],
+      ...ownMessages(messages, reader),
+      levels: namesOfLevels(reader),
+      followed: PAGE_WORDS[reader].followed[words.followed],
+    }),
+    notice,
+    survey,
+    versions,
     ...wayOf(config, parts.route, language),
   }
 }
+
+/** The owner's messages for a reader. A language without one, and no other Chinese, has its default. */
+const ownMessages = (messages: MessagesPart, reader: Language) =>
+  Object.fromEntries(
+    Object.entries(messages).flatMap(([name, texts]) => {
+      const text =
+        texts[reader] ?? (reader.startsWith('zh') ? (texts['zh-Hant'] ?? texts['zh-Hans']) : undefined)
+      return text === undefined ? [] : [[name, (event: string) => withEvent(text, event)] as const]
+    }),
+  )
 
 /** A part that nobody has set is the files of the environment, which are more exact. */
 function wayOf(
@@ -93,7 +146,7 @@ function wayOf(
 }
 
 /** The event of the environment, before the owner has set anything. */
-export const firstEvent = (config: FromEnvironment): Event => eventOf(config, config.event.parts, 0)
+export const firstEvent = (config: FromEnvironment): Event => eventOf(config, config.event.parts, 0, {})
 
 /** Every version of every part, oldest first. @param after only versions above it */
 export const readVersions = (tx: Writer, after = 0): Promise<StoredPart[]> =>
@@ -112,11 +165,22 @@ export function partsAfter(parts: EventParts, rows: readonly StoredPart[]): Even
   return { ...parts, ...(Object.fromEntries(values) as Partial<EventParts>) }
 }
 
+/** The version of each part after some rows were applied, oldest first. */
+const versionsAfter = (versions: PartVersions, rows: readonly StoredPart[]): PartVersions => ({
+  ...versions,
+  ...Object.fromEntries(rows.map(({ part, version }) => [part, version])),
+})
+
 /** The event as stored now, for commands, which may meet the database of an older release. */
 export async function readEvent(db: Database, config: Config): Promise<Event> {
   const [table] = await db.sql`SELECT to_regclass('event_settings') IS NOT NULL AS known`
   const rows = table!.known === true ? await db.read(() => readVersions(db.orm)) : []
-  return eventOf(config, partsAfter(config.event.parts, rows), rows.at(-1)?.version ?? 0)
+  return eventOf(
+    config,
+    partsAfter(config.event.parts, rows),
+    rows.at(-1)?.version ?? 0,
+    versionsAfter({}, rows),
+  )
 }
 
 export interface FollowedEvent {
@@ -137,7 +201,7 @@ export async function followEvent(db: Database, config: Config, log: Log): Promi
     const version = rows.at(-1)?.version ?? 0
     if (version <= current.version) return
     parts = partsAfter(parts, rows)
-    current = eventOf(config, parts, version)
+    current = eventOf(config, parts, version, versionsAfter(current.versions, rows))
   }
   const { stop } = await followed(log, 'the settings of the event could not be read', refresh)
   return {

@@ -13,6 +13,7 @@ import type { Pilgrim } from '#shared/points/totals/pilgrim-statistics.ts'
 import type { Config } from '#shared/runtime/config/config.ts'
 import { notFound, unavailable } from '#shared/runtime/refusal.ts'
 import { readStatusCopy } from './activity-status.ts'
+import type { Event } from './event-settings.ts'
 
 export const unknownPilgrim = (userId: string) => notFound(`There is no pilgrim with the id ${userId}.`)
 
@@ -48,17 +49,25 @@ function figuresOf({ row, statistics }: Counted) {
   }
 }
 
+/** The event's names of the levels, as answers have them. */
+const namesOf = ({ levelNames }: EventWords, level: number) => ({
+  zh: levelNames('zh-Hant')[level - 1]!,
+  en: levelNames('en')[level - 1]!,
+})
+
+type EventWords = Pick<Event, 'levelNames' | 'followed'>
+
 /** All figures, and the phone number as the pilgrim wrote it. */
-export function profileOf(userId: string, pilgrim: Counted) {
+export function profileOf(event: EventWords, userId: string, pilgrim: Counted) {
   const { row, statistics } = pilgrim
   const { checkins, distanceMm, spentMg, savedKg, surveyCompleted, phone, ...figures } = figuresOf(pilgrim)
-  const { level, zh, en, icon } = figures.level
+  const { level, icon } = figures.level
   return {
     userId,
     display_name: row?.displayName ?? null,
     picture_url: row?.pictureUrl ?? null,
     level,
-    level_name: { zh, en },
+    level_name: namesOf(event, level),
     icon,
     km: roundKm(distanceMm),
     checkins,
@@ -73,7 +82,7 @@ export function profileOf(userId: string, pilgrim: Counted) {
     participant_status: ParticipantStatus.parse(row?.participantStatus ?? 'active'),
     achievement_card: figures.card,
     photo_count: row?.photoCount ?? 0,
-    ...(row?.palanquin ? { palanquin: true as const } : {}),
+    ...(row?.palanquin && event.followed !== 'walk' ? { palanquin: true as const } : {}),
     first_seen: timeOrNull(statistics?.firstMs),
     last_seen: timeOrNull(statistics?.lastMs),
   }
@@ -86,9 +95,9 @@ export const maskPhone = (phone: string): string =>
  * Returns the profile of a pilgrim as `readPilgrimsDegraded` found them.
  * @throws Refusal 404 when the pilgrim is unknown, 503 when that can not be determined
  */
-export function expectProfile(userId: string, found: Pilgrim | null | undefined): Profile {
+export function expectProfile(event: EventWords, userId: string, found: Pilgrim | null | undefined): Profile {
   expectKnown(userId, found != null, found === null ? null : 0)
-  const { phone, ...profile } = profileOf(userId, found!)
+  const { phone, ...profile } = profileOf(event, userId, found!)
   return {
     ...profile,
     phone: phone && maskPhone(phone),
@@ -153,7 +162,7 @@ const HIDDEN = {
  * @param exposure from `readExposure`
  */
 export function toPublicProfile(
-  calendar: Calendar,
+  { calendar, event }: { readonly calendar: Calendar; readonly event: { readonly current: EventWords } },
   { palanquin, ...profile }: Profile,
   found: Pilgrim | null | undefined,
   exposure: Exposure,
@@ -167,12 +176,12 @@ export function toPublicProfile(
   const coarse = coarseOf({ row: found?.row ?? null, statistics: found?.statistics ?? null }, exposure)
   if (coarse === null) return anonymous
   const { km, savedKg } = coarse
-  const { level, zh, en, icon } = levelOf(km * 1e6, profile.checkins)
+  const { level, icon } = levelOf(km * 1e6, profile.checkins)
   return {
     ...anonymous,
     km,
     level,
-    level_name: { zh, en },
+    level_name: namesOf(event.current, level),
     icon,
     next_level: nextLevel(km * 1e6, profile.checkins),
     carbon_kg: 0,

@@ -1,25 +1,15 @@
 /** An owner sets up the event in the console, and the public map follows. */
-import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import { decodeQR } from 'qr/decode.js'
-import { openTestStack, STACK_TIMEOUT_MS } from '#tests/helpers/open-test-stack.ts'
-import type { TestStack } from '#tests/helpers/test-stack.ts'
 import { photograph } from './browser.ts'
-import { consoleBrowser } from './console-harness.ts'
+import { FOLLOWS_MS, pagesOf } from './console-harness.ts'
 
-const browser = consoleBrowser()
-let stack: TestStack
-beforeAll(async () => {
-  stack = await openTestStack({ EVENT_TIMEZONE: 'Europe/Amsterdam' })
-}, STACK_TIMEOUT_MS)
-afterAll(() => stack?.close())
-
-/** A process reads the settings every 2 s, makes a map every 10 s, and a page asks for it every 10 to 15 s. */
-const FOLLOWS_MS = 60_000
+const event = pagesOf({ EVENT_TIMEZONE: 'Europe/Amsterdam' })
 
 test('an installation without an event is not started, until an owner names it; a stale form is refused', async () => {
-  await using map = await browser.open(stack, { path: '/?lang=en' })
+  await using map = await event.open({ path: '/?lang=en' })
   await map.page.locator('.badge', { hasText: 'Not started' }).waitFor()
-  await using opened = await browser.console(stack)
+  await using opened = await event.console()
   const { page } = opened
   await page.locator('.top-bar .badge', { hasText: 'Not started' }).waitFor()
   const checklist = page.locator('.checklist')
@@ -32,7 +22,7 @@ test('an installation without an event is not started, until an owner names it; 
   await checklist.locator('li', { hasText: 'Dates' }).getByRole('button', { name: 'Set' }).click()
   await line.waitFor()
 
-  await using other = await browser.console(stack, { view: 'lifecycle', expected: /409/ })
+  await using other = await event.console({ view: 'lifecycle', expected: /409/ })
   const form = other.page.locator('.event-name form')
   await form.getByLabel('English').fill('Four Days')
 
@@ -57,15 +47,122 @@ test('an installation without an event is not started, until an owner names it; 
   await map.page.getByRole('heading', { name: 'Four Days' }).first().waitFor({ timeout: FOLLOWS_MS })
 
   // The reader of a language that is not offered any more gets English, without loading the page again.
-  await using reader = await browser.open(stack, { path: '/', locale: 'ja-JP' })
+  await using reader = await event.open({ path: '/', locale: 'ja-JP' })
   await reader.page.locator('html[lang=ja]').waitFor()
   await page.locator('.event-languages input[name=ja]').uncheck()
   await page.locator('.event-languages').getByRole('button', { name: 'Save' }).click()
   await reader.page.locator('html[lang=en]').waitFor({ timeout: FOLLOWS_MS })
 })
 
+test('an owner names the levels and what is followed: app and map follow, and a walk has no palanquin', async () => {
+  await using map = await event.open({ path: '/?lang=en' })
+  await map.page.getByRole('application', { name: 'Map of the procession' }).waitFor()
+  await using opened = await event.console({ view: 'lifecycle' })
+  const { page } = opened
+  const panel = page.locator('.event-words')
+  await panel.getByLabel('What people follow').selectOption('A walk')
+  await panel.locator('input[name=level-1-en]').fill('Stroller')
+  await photograph(page, 'console-words')
+  await panel.getByRole('button', { name: 'Save' }).click()
+  await panel.getByText('owner').waitFor()
+  await map.page.getByRole('application', { name: 'Map of the walk' }).waitFor({ timeout: FOLLOWS_MS })
+  await photograph(map.page, 'map-of-a-walk')
+
+  await using app = await event.open({ path: '/walk/?lang=en', viewport: { width: 390, height: 844 } })
+  await app.page.getByLabel('Your name').fill('Lin')
+  await app.page.getByRole('button', { name: 'I agree' }).click()
+  await app.page.getByText('Stroller').waitFor()
+  await app.page.getByRole('link', { name: 'Where is the walk?' }).waitFor()
+  await photograph(app.page, 'walk-own-level')
+  await page.goto(new URL('/admin/?lang=en#/people', page.url()).href)
+  await page
+    .getByRole('link', { name: 'Lin' })
+    .or(page.getByRole('button', { name: 'Lin' }))
+    .first()
+    .click()
+  await page.getByText('Level 1 · Stroller').waitFor()
+  expect(await page.getByText('Palanquin').count()).toBe(0)
+})
+
+test('a pilgrim who agreed is asked again when an owner changes the privacy notice, and reads it whole', async () => {
+  await using app = await event.open({ path: '/walk/?lang=en', viewport: { width: 390, height: 844 } })
+  await app.page.getByText('until you or the organisers delete it').waitFor()
+  await app.page.getByLabel('Your name').fill('Mei')
+  await app.page.getByRole('button', { name: 'I agree' }).click()
+  await using opened = await event.console({ view: 'lifecycle' })
+  const panel = opened.page.locator('.event-notice')
+  await panel.getByLabel('Organiser').fill('Stichting De Wandeling')
+  await panel.getByLabel('Contact').fill('avg@walk.example')
+  await panel.getByLabel('All data deleted by').fill('2099-12-31T00:00')
+  await panel.getByLabel('Your own text: English').fill('Article 13 of the GDPR:\nyou may complain.')
+  await photograph(opened.page, 'console-notice')
+  await panel.getByRole('button', { name: 'Save' }).click()
+  await panel.getByText('owner').waitFor()
+  await opened.page.locator('.checklist li', { hasText: 'Privacy notice' }).getByText('done').waitFor()
+
+  await app.page.reload()
+  await app.page.getByText('The privacy notice has changed.').waitFor()
+  await app.page.getByText('Organiser: Stichting De Wandeling').waitFor()
+  await app.page.getByText('by December 31, 2099').waitFor()
+  await app.page.getByText('Read the organisers’ whole notice').click()
+  await app.page.getByText('you may complain.').waitFor()
+  await photograph(app.page, 'walk-own-notice', true)
+  await app.page.getByRole('button', { name: 'I agree', exact: true }).click()
+  await app.page.getByText('The privacy notice has changed.').waitFor({ state: 'detached' })
+})
+
+test('the app asks the questions that an owner has set, and the report names them', async () => {
+  await using opened = await event.console({ view: 'lifecycle' })
+  const panel = opened.page.locator('.event-survey')
+  await panel.locator('summary', { hasText: 'Q1' }).first().click()
+  const first = panel.locator('details').first()
+  await first.getByLabel('Answered by').selectOption('A number')
+  await first.getByLabel('Question: English').fill('How many days do you walk?')
+  await panel.locator('summary', { hasText: 'Q2' }).click()
+  const second = panel.locator('details').nth(1)
+  await second.getByRole('button', { name: 'Add a choice' }).click()
+  await second.locator('li:last-child input[name=choice-en]').fill('With my dog')
+  await photograph(opened.page, 'console-survey')
+  await panel.getByRole('button', { name: 'Save' }).click()
+  await panel.getByText('owner').waitFor()
+
+  await using app = await event.open({ path: '/walk/?lang=en', viewport: { width: 390, height: 844 } })
+  const { page } = app
+  await page.getByLabel('Your name').fill('Mei')
+  await page.getByRole('button', { name: 'I agree' }).click()
+  await page.getByRole('button', { name: 'I agree' }).waitFor({ state: 'detached' })
+  await page.evaluate(() => (location.hash = 'survey'))
+  await page.getByLabel('How many days do you walk?').fill('4')
+  await photograph(page, 'walk-own-survey')
+  await page.getByRole('button', { name: 'Next' }).click()
+  await page.getByLabel('With my dog').check()
+  for (let i = 2; i < 10; i++) await page.getByRole('button', { name: 'Next' }).click()
+  await page.getByRole('button', { name: 'Send the answers' }).click()
+  await page.getByText('Your answers have arrived').waitFor()
+  await using report = await event.console({ view: 'reports' })
+  const questions = report.page.locator('.questions')
+  await questions
+    .locator('section', { hasText: 'How many days do you walk?' })
+    .getByText('4')
+    .first()
+    .waitFor()
+  await questions.getByText('With my dog').waitFor()
+})
+
+test('a message that names the event is shown as a phone shows it, before it is saved', async () => {
+  await using opened = await event.console({ view: 'lifecycle' })
+  const panel = opened.page.locator('.event-messages')
+  const bubble = panel.locator('.bubble').first()
+  await bubble.getByText('Welcome to').waitFor()
+  await panel.getByLabel('Welcome of the bot').fill('Join {event} today!')
+  await bubble.getByText(/Join (?!\{event\}).+ today!/).waitFor()
+  await photograph(opened.page, 'console-messages')
+  await panel.getByRole('button', { name: 'Save' }).click()
+  await panel.getByText('owner').waitFor()
+})
+
 test('the poster has the event’s name, and its codes lead to the app and to the map', async () => {
-  await using opened = await browser.console(stack, { view: 'lifecycle' })
+  await using opened = await event.console({ view: 'lifecycle' })
   const { page } = opened
   const panel = page.locator('.event-poster')
   const poster = panel.locator('img.poster')

@@ -1,5 +1,8 @@
 /** Opens the console of a test stack as an operator of a tier. */
+import { afterAll, beforeAll } from 'bun:test'
+import type { Environment } from '#shared/runtime/config/config.ts'
 import type { Role } from '#shared/contracts/fields.ts'
+import { openTestStack, STACK_TIMEOUT_MS } from '#tests/helpers/open-test-stack.ts'
 import { admin, type TestStack } from '#tests/helpers/test-stack.ts'
 import { type OpenOptions, type OpenPage, testBrowser } from './browser.ts'
 import { signIn } from './console-tour.ts'
@@ -34,5 +37,25 @@ export function consoleBrowser() {
       await signIn(opened.page, token)
       return opened
     },
+  }
+}
+
+/** A page that follows the event shows a change within this time: it asks every 10 to 15 s. */
+export const FOLLOWS_MS = 60_000
+
+/** A test stack of its own for the tests of a file, with its pages. */
+export function pagesOf(settings: Environment) {
+  const browser = consoleBrowser()
+  let stack: TestStack | undefined
+  beforeAll(async () => {
+    stack = await openTestStack(settings)
+  }, STACK_TIMEOUT_MS)
+  afterAll(() => stack?.close())
+  return {
+    get stack(): TestStack {
+      return stack!
+    },
+    open: (options: OpenOptions) => browser.open(stack!, options),
+    console: (options?: ConsoleOptions) => browser.console(stack!, options),
   }
 }

@@ -1,20 +1,11 @@
 /** An owner drops the file of a route on the console: stations, area and map follow; a wrong file says what to export. */
-import { afterAll, beforeAll, expect, test } from 'bun:test'
-import { openTestStack, STACK_TIMEOUT_MS } from '#tests/helpers/open-test-stack.ts'
-import type { TestStack } from '#tests/helpers/test-stack.ts'
+import { expect, test } from 'bun:test'
 import { zipOf } from '#tests/recorded-file/zip-of.ts'
 import { until } from '#tests/helpers/wait.ts'
 import { photograph } from './browser.ts'
-import { consoleBrowser, type Page } from './console-harness.ts'
+import { FOLLOWS_MS, type Page, pagesOf } from './console-harness.ts'
 
-const browser = consoleBrowser()
-let stack: TestStack
-beforeAll(async () => {
-  stack = await openTestStack({ EVENT_TIMEZONE: 'Europe/Madrid' })
-}, STACK_TIMEOUT_MS)
-afterAll(() => stack?.close())
-
-const FOLLOWS_MS = 60_000
+const event = pagesOf({ EVENT_TIMEZONE: 'Europe/Madrid' })
 
 const trackPoints = (places: readonly (readonly [number, number])[]) =>
   places.map(([lat, lon]) => `<trkpt lat="${lat}" lon="${lon}"/>`).join('')
@@ -60,11 +51,11 @@ const dropped = (page: Page, name: string, content: string | Buffer) =>
 const panel = (page: Page) => page.locator('.event-route')
 
 test('the days of a GPX become one route with its stations, which the map shows; a later form is refused', async () => {
-  await using map = await browser.open(stack, { path: '/?lang=en' })
-  await using other = await browser.console(stack, { view: 'lifecycle', expected: /409/ })
+  await using map = await event.open({ path: '/?lang=en' })
+  await using other = await event.console({ view: 'lifecycle', expected: /409/ })
   await dropped(other.page, 'map.kmz', MY_MAPS)
   await panel(other.page).getByText('18 km · 1 station').waitFor()
-  await using opened = await browser.console(stack, { view: 'lifecycle' })
+  await using opened = await event.console({ view: 'lifecycle' })
   const { page } = opened
   await dropped(page, 'camino.gpx', CAMINO)
   await panel(page).getByText('31 km · 2 stations').waitFor()
@@ -104,7 +95,7 @@ test('the days of a GPX become one route with its stations, which the map shows;
 
 test('a wrong file says what to export instead, and changes nothing', async () => {
   // Chromium marks the place of the fault in what it has parsed, with a style that the policy refuses.
-  await using opened = await browser.console(stack, { view: 'lifecycle', expected: /Applying inline style/ })
+  await using opened = await event.console({ view: 'lifecycle', expected: /Applying inline style/ })
   const { page } = opened
   const alert = panel(page).getByRole('alert')
   for (const [name, content, sentence] of [

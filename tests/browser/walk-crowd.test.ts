@@ -27,10 +27,10 @@ const CASES = [
     crowd: 1,
     sentence: SINGLE,
     other: CROWDS,
-    version: '2026-1-single',
+    version: '2026-2-single',
     note: 'The map can show a single person',
   },
-  { crowd: 5, sentence: CROWDS, other: SINGLE, version: '2026-1', note: 'Only places with 5 people or more' },
+  { crowd: 5, sentence: CROWDS, other: SINGLE, version: '2026-2', note: 'Only places with 5 people or more' },
 ]
 for (const { crowd, sentence, other, version, note } of CASES)
   test(`with a crowd of ${crowd} they say what the map shows, and the stored version tells which text was agreed to`, async () => {
@@ -69,14 +69,14 @@ test('a pilgrim who agreed to crowds is asked again where the map shows single p
   const { page } = opened
   await firstMinute(page, 'Mei')
   const userId = await userIdOf(page)
-  await keepOn(page, 'person', { ...(await keptOn<object>(page, 'person')), privacyVersion: '2026-1' })
+  await keepOn(page, 'person', { ...(await keptOn<object>(page, 'person')), privacyVersion: '2026-2' })
   await page.reload()
   await page.getByText('The privacy notice has changed.').waitFor()
   await page.getByText(SINGLE).waitFor()
   await photograph(page, 'consent-again', true)
   await page.getByRole('button', { name: 'I agree', exact: true }).click()
   await page.getByText(SINGLE).waitFor({ state: 'detached' })
-  expect((await profileOf(stack, userId)).privacy_version).toBe('2026-1-single')
+  expect((await profileOf(stack, userId)).privacy_version).toBe('2026-2-single')
 })
 
 test('a configuration that an older release has kept promises no crowd', async () => {

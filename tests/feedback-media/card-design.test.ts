@@ -26,6 +26,7 @@ describe('cards', () => {
           language: 'zh-Hant' as const,
           pilgrimWord: '香客',
           level,
+          levelName: level.zh,
           km: level.minKm + 8.88,
           checkins: level.minCheckins,
           carbonSavedKg: 88.888,

@@ -10,6 +10,7 @@ import { environment, readConfig } from '#shared/runtime/config/config.ts'
 import { CARD_SIZE } from '#shared/contracts/cards.ts'
 import { readCommandLine } from '#shared/runtime/command-line.ts'
 import { type Level, LEVELS } from '#shared/core/rules/levels.ts'
+import { LEVEL_NAMES } from '#shared/locales/by-language.ts'
 import { languageFor } from '#shared/core/rules/languages.ts'
 import {
   type CardFacts,
@@ -53,6 +54,7 @@ function factsOf(level: Level, displayName: string | null, unlocked: boolean, la
     language: languageFor([language], 'zh-Hant'),
     pilgrimWord: pilgrimWord(language),
     level,
+    levelName: LEVEL_NAMES[languageFor([language], 'zh-Hant')][level.level - 1]!,
     km: Math.round(km * 100) / 100,
     checkins: level.minCheckins + 2,
     carbonSavedKg: Math.round(km * 475) / 1_000,

@@ -44,6 +44,8 @@ export const EXCEPTIONS: Readonly<Record<string, Outcomes>> = {
   '/api/event/admin/users/:userId/points': ['marked', 'away'],
   // Without the stores the page shows the event's name, but no status.
   '/api/event/config': ['whole', 'whole'],
+  '/api/event/notice': ['whole', 'whole'],
+  '/api/event/survey-form': ['whole', 'whole'],
   '/api': ['whole', 'whole'],
   '/api/event': ['whole', 'whole'],
   '/api/event/docs': ['whole', 'whole'],

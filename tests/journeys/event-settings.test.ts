@@ -1,14 +1,26 @@
 /** The owner's settings of the event: they apply everywhere within ten seconds, without a restart. */
 import { describe, expect, test } from 'bun:test'
 import { auditEndpoint } from '#shared/contracts/audit.ts'
-import { eventConfigEndpoint } from '#shared/contracts/event-config.ts'
+import {
+  eventConfigEndpoint,
+  eventNoticeEndpoint,
+  type SurveyForm,
+  surveyFormEndpoint,
+} from '#shared/contracts/event-config.ts'
 import { eventSettingsEndpoint, setEventNameEndpoint } from '#shared/contracts/event-settings.ts'
 import { type EventMap, mapEndpoint, routeEndpoint } from '#shared/contracts/map.ts'
+import { drawCardEndpoint } from '#shared/contracts/cards.ts'
+import { createShareEndpoint } from '#shared/contracts/shares.ts'
+import { surveysEndpoint } from '#shared/contracts/reports.ts'
+import { submitEndpoint } from '#shared/contracts/survey.ts'
 import { checkInEndpoint } from '#shared/contracts/tracking.ts'
+import { LEVELS } from '#shared/core/rules/levels.ts'
+import { eventOf } from '#proxy/pages/build.ts'
+import { readConfig } from '#shared/runtime/config/config.ts'
 import { dataOf, sentenceOf } from '#tests/helpers/answers.ts'
 import { describeBothStacks } from '#tests/helpers/open-test-stack.ts'
-import { post } from '#tests/helpers/pilgrim.ts'
-import { callAs, readAs } from '#tests/helpers/test-stack.ts'
+import { post, profileOf } from '#tests/helpers/pilgrim.ts'
+import { admin, callAs, newAppId, readAs } from '#tests/helpers/test-stack.ts'
 import { openRealTestStack } from '#tests/helpers/test-stack-real.ts'
 import { embeddedOnly } from '#tests/helpers/suite.ts'
 import { until } from '#tests/helpers/wait.ts'
@@ -31,6 +43,9 @@ const ROUTE = {
   ],
   margin_km: 2,
 }
+
+const TEXT = { kind: 'text', ask: { en: 'What?' }, choices: [] }
+const CHOICE = { value: 'a', names: { en: 'A' } }
 
 describeBothStacks(
   'what describes the event',
@@ -149,7 +164,120 @@ describeBothStacks(
       expect(await sentenceOf(stale, 409, 'conflict')).toContain('lines, stations, margin_km')
     })
 
+    test('names its levels, and what is followed: profile, card, link, app and map say so', async () => {
+      const userId = newAppId()
+      await post(stack, 'user/sync', { user_id: userId, display_name: 'Lin' })
+      await post(stack, 'checkin', { user_id: userId, lat: 52.03, lng: 5.8 })
+      const name = (palanquin: boolean) =>
+        callAs(stack, 'owner', 'PUT', `admin/users/${userId}/palanquin`, { palanquin })
+      expect((await name(true)).status).toBe(200)
+      await until(async () => (await map()).palanquin !== null, 'the palanquin to be on the map')
+      const card = async () => dataOf(await post(stack, 'og-image', { user_id: userId }), drawCardEndpoint)
+      const before = await card()
+      const { url } = await dataOf(await post(stack, 'shares', { user_id: userId }), createShareEndpoint)
+      const { version } = await settings()
+      const levels = LEVELS.map(() => ({}))
+      const words = {
+        followed: 'walk',
+        level_names: [{ 'zh-Hant': '漫步者', en: 'Stroller' }, ...levels.slice(1)],
+      }
+      expect((await put('words', { ...words, version })).status).toBe(200)
+      expect(await config()).toMatchObject(words)
+      const profile = await until(async () => {
+        const read = await profileOf(stack, userId)
+        return read.level_name.en === 'Stroller' ? read : null
+      }, 'the profile to follow')
+      expect(profile.level_name.zh).toBe('漫步者')
+      expect(profile).not.toHaveProperty('palanquin')
+      await until(async () => (await card()).etag !== before.etag, 'the card to be drawn again')
+      const page = await stack.fetch(new URL(url).pathname, { headers: { 'Accept-Language': 'en' } })
+      expect(await page.text()).toMatch(/Stroller[^]*Where is the walk\?/)
+      // A walk has no palanquin, also where one was named before.
+      const shown = await until(async () => {
+        const read = await map()
+        return read.event.followed === 'walk' ? read : null
+      }, 'the map to follow')
+      expect(shown.palanquin).toBeNull()
+      expect(await sentenceOf(await name(true), 409, 'conflict')).toContain('A walk')
+    })
+
+    test('has a privacy notice of the organiser, and each change is a new version', async () => {
+      const { version } = await settings()
+      const { privacy_version: first } = await config()
+      const notice = {
+        organiser: 'Stichting',
+        contact: 'avg@walk.example',
+        kept_until: '2099-12-31T23:00:00.000Z',
+        texts: { en: 'Your rights:\n1. to read' },
+      }
+      expect((await put('notice', { ...notice, version })).status).toBe(200)
+      const { texts, ...named } = notice
+      const { privacy_version: second, notice: shown } = await config()
+      expect(shown).toEqual({ ...named, has_text: true })
+      expect(second).not.toBe(first)
+      expect(await dataOf(await stack.fetch('/api/event/notice'), eventNoticeEndpoint)).toEqual({
+        version: second,
+        texts,
+      })
+      // Another part leaves it as it is.
+      const { contact, version: later } = await settings()
+      expect(
+        (await put('contact', { ...contact.value, emergency_number: '911', version: later })).status,
+      ).toBe(200)
+      expect((await config()).privacy_version).toBe(second)
+      expect((await put('notice', { ...notice, texts: {}, version: later + 1 })).status).toBe(200)
+      const { privacy_version: third, notice: without } = await config()
+      expect(without.has_text).toBe(false)
+      expect(third).not.toBe(second)
+    })
+
+    test('asks its own questions, and an answer keeps the version that it was given for', async () => {
+      const surveys = async () => dataOf(await readAs(stack, 'manager', 'admin/surveys'), surveysEndpoint)
+      const form = async () => dataOf(await stack.fetch('/api/event/survey-form'), surveyFormEndpoint)
+      const before = await form()
+      expect(before).toMatchObject({ version: 0, questions: { length: 10 } })
+      const answer = async (survey: object, form_version?: number) =>
+        dataOf(await post(stack, 'submit', { user_id: newAppId(), survey, form_version }), submitEndpoint)
+      await answer({ q2: 'alone' }, 0)
+      await answer({ q2: 'alone' })
+      const { version } = await settings()
+      const blister = { value: 'blister', names: { en: 'A blister' } }
+      const questions = [
+        { kind: 'number', ask: { en: 'How many days?' }, choices: [] },
+        { kind: 'several', ask: { en: 'What hurt?' }, choices: [blister] },
+      ]
+      expect((await put('survey', { questions, version })).status).toBe(200)
+      expect((await config()).survey_version).toBe(version + 1)
+      expect(await form()).toEqual({ version: version + 1, questions } as SurveyForm)
+      await answer({ q1: 4, q2: ['blister'] }, version + 1)
+      const read = await surveys()
+      // Answers to the first version are still named.
+      expect(read.questions.q2!.ask).toEqual({ en: 'What hurt?' })
+      expect(read.questions.q2!.choices.map(({ value }) => value)).toEqual([
+        'blister',
+        ...before.questions[1]!.choices.map(({ value }) => value),
+      ])
+      expect(read.counts.q2).toEqual({ alone: 2, blister: 1 })
+      const csv = await (
+        await stack.fetch('/api/event/admin/surveys', { headers: { ...admin('owner'), Accept: 'text/csv' } })
+      ).text()
+      expect(csv).toContain('"revision","q1","q2"')
+      expect(csv).toContain('"1","4","blister"')
+    })
+
     test.each([
+      ['messages', { welcome: { en: 'x'.repeat(301) }, share: {}, about: {}, summaryTitle: {} }, 'welcome'],
+      ['survey', { questions: [] }, 'questions'],
+      ['survey', { questions: [{ kind: 'choice', ask: { en: 'What?' }, choices: [] }] }, 'choices'],
+      ['survey', { questions: [{ kind: 'text', ask: {}, choices: [] }] }, 'ask'],
+      ['survey', { questions: Array.from({ length: 11 }, () => TEXT) }, 'questions'],
+      ['survey', { questions: [{ ...TEXT, kind: 'choice', choices: [CHOICE, CHOICE] }] }, 'choices'],
+      ['notice', { organiser: 'x'.repeat(201), contact: null, kept_until: null, texts: {} }, 'organiser'],
+      ['notice', { organiser: null, contact: null, kept_until: 'later', texts: {} }, 'kept_until'],
+      ['notice', { organiser: null, contact: null, kept_until: null, texts: { en: '' } }, 'texts'],
+      ['words', { followed: 'parade', level_names: LEVELS.map(() => ({})) }, 'followed'],
+      ['words', { followed: 'walk', level_names: [] }, 'level_names'],
+      ['words', { followed: 'walk', level_names: LEVELS.map(() => ({ en: 'x'.repeat(61) })) }, 'level_names'],
       ['route', { ...ROUTE, lines: [[1, 2]] }, 'lines'],
       ['route', { ...ROUTE, lines: [[8_999_999, 0, 2, 0]] }, 'lines'],
       ['route', { ...ROUTE, lines: [[5_200_000, 580_000, 0, 0]] }, 'lines'],
@@ -188,6 +316,9 @@ describe.skipIf(embeddedOnly)('a replica that was away', () => {
           const read = (await (await fetch(`${url}/api/event/map`)).json()) as { data: EventMap }
           return read.data.event.names.en === NAMES.en
         }, `${url} to follow`)
+      // The pages of containers are built with it, too.
+      const environment = { ...ENVIRONMENT, DATABASE_URL: stack.databaseUrl }
+      expect((await eventOf(readConfig(environment))).names).toEqual(NAMES)
     } finally {
       await stack.close()
     }

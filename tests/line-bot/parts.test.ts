@@ -16,6 +16,8 @@ import {
   replyTo,
   welcome,
 } from '#services/line-bot/bot/replies.ts'
+import { readConfig } from '#shared/runtime/config/config.ts'
+import { eventOf } from '#shared/pilgrims/event-settings.ts'
 import { BOT_WORDS } from '#shared/locales/by-language.ts'
 import { backoffMs } from '#services/line-bot/sending/sending-loop.ts'
 import { messageFaults } from '#tests/helpers/line-rules.ts'
@@ -277,4 +279,46 @@ describe('an incident', () => {
       'alert 330.25',
     ])
   })
+})
+
+test('the bot says the event’s own words, and its defaults where a language has none', () => {
+  const config = readConfig({})
+  const { parts } = config.event
+  const { botWords } = eventOf(
+    config,
+    {
+      ...parts,
+      words: { followed: 'walk', level_names: parts.words.level_names.with(0, { en: 'Stroller' }) },
+      messages: { ...parts.messages, welcome: { 'zh-Hant': '來走{event}，{event}！', en: 'Join {event}.' } },
+    },
+    1,
+    {},
+  )
+  const level = {
+    level: LEVELS[0]!,
+    km: 0,
+    checkins: 1,
+    next: null,
+    carbonKg: 0,
+    savedKg: 0,
+    incomplete: false,
+  }
+  const places = {
+    event: 'E',
+    home: 'h',
+    app: 'a',
+    checkin: 'c',
+    survey: 's',
+    link: null,
+    card: null,
+    surveyCompleted: false,
+  }
+  const said = (action: BotAction, language: Language) =>
+    JSON.stringify(replyTo(action, botWords(language), places, level))
+  expect(said('level', 'en')).toContain('Stroller')
+  expect(said('level', 'ja')).toContain('煉気香客')
+  expect(said('map', 'en')).toContain('where the walk is')
+  expect(botWords('en').welcome('$& Walk')).toBe('Join $& Walk.')
+  expect(botWords('zh-Hans').welcome('E')).toBe('來走E，E！')
+  expect(botWords('ja').welcome('E')).toBe(BOT_WORDS.ja.welcome('E'))
 })

@@ -7,8 +7,7 @@ import { Converter } from 'opencc-js/t2cn'
 import { counties, TAIWAN, towns } from '#shared/runtime/taiwan.ts'
 import { BotAction, Language } from '#shared/contracts/bot.ts'
 import { DEFAULT_SLOTS } from '#shared/service/line/scheduled-notifications.ts'
-import { BOT_WORDS } from '#shared/locales/by-language.ts'
-import { levelName } from '#shared/locales/by-language.ts'
+import { BOT_WORDS, LEVEL_NAMES } from '#shared/locales/by-language.ts'
 import { UNITS } from '#shared/locales/units.ts'
 import { LEVELS } from '#shared/core/rules/levels.ts'
 import { progressOf } from '#services/feedback-media/shares/progress.ts'
@@ -91,7 +90,7 @@ test('the bot answers in simplified characters, with the names of the levels tha
   for (const language of Language.options)
     for (const level of LEVELS)
       expect(JSON.stringify(replyTo('level', BOT_WORDS[language], places, { ...figures, level }))).toContain(
-        `"${level.icon} ${levelName(level.level, language)}"`,
+        `"${level.icon} ${LEVEL_NAMES[language][level.level - 1]}"`,
       )
 })
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { LEVELS, levelOf, nextLevel } from '#shared/core/rules/levels.ts'
+import { LEVELS, levelNames, levelOf, nextLevel } from '#shared/core/rules/levels.ts'
 import { roundKm } from '#shared/core/rules/rounding.ts'
 
 /** The specification's "Level table", as printed. */
@@ -135,4 +135,16 @@ test('the shown distance and the needed distance together are the next level’s
     }),
     { numRuns: 2_000 },
   )
+})
+
+test.each([
+  ['the reader’s language', { en: 'Stroller', ja: 'さんぽ' }, 'ja', 'en', 'さんぽ'],
+  ['the other Chinese', { 'zh-Hant': '漫步者', en: 'Stroller' }, 'zh-Hans', 'en', '漫步者'],
+  ['the event’s own language', { en: 'Stroller' }, 'ja', 'en', 'Stroller'],
+  ['the default, if the event’s own language has none', { en: 'Stroller' }, 'ja', 'zh-Hant', 'default'],
+  ['the default', {}, 'en', 'en', 'default'],
+] as const)('a level has its name in %s', (_, own, reader, event, name) => {
+  const defaults = LEVELS.map(() => 'default')
+  expect(levelNames([own], defaults, reader, event)).toEqual([name, ...defaults.slice(1)])
+  expect(levelNames(null, defaults, reader, event)).toEqual(defaults)
 })

@@ -37,6 +37,7 @@ const factsOf = (mm: number): CardFacts => {
     language: 'en',
     pilgrimWord: 'Pilgrim',
     level,
+    levelName: level.en,
     km: roundKm(mm),
     checkins: CHECKINS,
     carbonSavedKg: 0,

@@ -65,6 +65,8 @@ export const LEFT_OUT = [
   // The operators' file.
   '/api/event/route',
   '/api/event/config',
+  '/api/event/notice',
+  '/api/event/survey-form',
 ]
 
 const MINUTE_MS = 60_000

@@ -2,7 +2,7 @@
 import { computed, signal } from '@preact/signals'
 import type { Data } from '#shared/client/index.ts'
 import { nameIn } from '#shared/core/rules/languages.ts'
-import { language } from '../frame/language.ts'
+import { language, pageWords } from '../frame/language.ts'
 import { pageData } from '../frame/page-data.ts'
 import { type Resource, useResource } from './resource.ts'
 import { client } from './session.ts'
@@ -24,6 +24,11 @@ export const eventName = computed(() =>
 export const isNotStarted = computed(
   () => event.value?.status === 'active' && event.value.settings_version === 0,
 )
+
+/** What is followed; a procession before the first answer. */
+export const followed = computed(() => event.value?.followed ?? 'procession')
+/** The device that leads it, such as the palanquin; empty in a walk, which has none. */
+export const leaderName = computed(() => pageWords.value.leader[followed.value])
 
 /** Every name of the event, for what is confirmed by typing it. */
 export const eventNames = computed(() => [eventName.value, ...Object.values(event.value?.names ?? {})])

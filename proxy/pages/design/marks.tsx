@@ -12,13 +12,15 @@ interface Drawing {
   readonly at: readonly [number, number]
 }
 
-export const MARKS: Readonly<Record<Mark, Drawing>> = {
+export const MARKS: Readonly<Record<Mark | 'baton', Drawing>> = {
   // A palanquin's roof over its body.
   palanquin: {
     fill: 'M12 1l2 3c3 1 6 1 9 1l-2 4H3L1 5c3 0 6 0 9-1zM4 10h16v8H4zM2 19h20v3H2z',
     cut: 'M9 12h6v6H9z',
     at: [12, 22],
   },
+  // In place of the palanquin: a torch, as a relay carries it.
+  baton: { fill: 'M8 10h8l-2 13h-4zM12 0c5 4 5 6 3 9H9c-2-3-1-5 3-9z', at: [12, 23] },
   // A banner on its pole, as the first of a procession carries it.
   front: { fill: 'M4 1h2v22H4zM6 2c5-2 8 2 15 0l-3 5 3 5c-7 2-10-2-15 0z', at: [5, 23] },
   // A ring: the middle of those who walk is no thing that anybody carries.
@@ -41,13 +43,16 @@ export const MARKS: Readonly<Record<Mark, Drawing>> = {
   me: { fill: 'M12 4a8 8 0 1 1 0 16a8 8 0 1 1 0-16z', at: [12, 12] },
 }
 
-/** A mark in a text. It has no name of its own. */
-export const MarkSymbol = ({ mark }: { readonly mark: Mark }) => (
-  <svg class={`mark mark-${mark}`} viewBox="0 0 24 24" aria-hidden="true">
-    <path d={MARKS[mark].fill} fill={`var(--mark-${mark})`} />
-    {MARKS[mark].cut === undefined ? null : <path d={MARKS[mark].cut} fill="var(--surface)" />}
-  </svg>
-)
+/** A mark in a text. It has no name of its own. @param isRelay a baton leads the event, and no palanquin */
+export function MarkSymbol({ mark, isRelay = false }: { readonly mark: Mark; readonly isRelay?: boolean }) {
+  const { fill, cut } = MARKS[isRelay && mark === 'palanquin' ? 'baton' : mark]
+  return (
+    <svg class={`mark mark-${mark}`} viewBox="0 0 24 24" aria-hidden="true">
+      <path d={fill} fill={`var(--mark-${mark})`} />
+      {cut === undefined ? null : <path d={cut} fill="var(--surface)" />}
+    </svg>
+  )
+}
 
 /** Steps of a crowd's density, from few to many. */
 export const CROWD_STEPS = [1, 2, 3, 4, 5] as const

@@ -12,18 +12,20 @@ const MARKS: readonly Mark[] = ['tail', 'middle', 'front', 'palanquin', 'me']
 interface WorldProps {
   /** Names of the marks that the map may have. */
   readonly names?: Partial<Readonly<Record<Mark, string>>>
+  /** The leader is a baton. */
+  readonly isRelay?: boolean
   readonly children?: ComponentChildren
 }
 
 /** The element that {@link MapFrame} paints and moves. */
-export const World = ({ names = {}, children }: WorldProps) => (
+export const World = ({ names = {}, isRelay = false, children }: WorldProps) => (
   <div class="world">
     {['ground', 'crowd', 'names'].map((name) => (
       <canvas key={name} class={name} aria-hidden="true" />
     ))}
     {MARKS.filter((mark) => names[mark] !== undefined).map((mark) => (
       <div key={mark} class={`marker marker-${mark}`} data-mark={mark} hidden>
-        <MarkSymbol mark={mark} />
+        <MarkSymbol mark={mark} isRelay={isRelay} />
         <span>{names[mark]}</span>
       </div>
     ))}

@@ -6,7 +6,19 @@ import { Symbol } from '../design/symbol.tsx'
 import { drawInColours } from '../frame/theme.ts'
 import { detailed, DetailedMap, hasDetailedMap, tilesSource } from './detailed-map.ts'
 import { Controls, World } from './map-parts.tsx'
-import { chooseStation, freshness, isFindingMe, isScreen, me, news, route, silentSince } from './state.ts'
+import {
+  chooseStation,
+  followed,
+  freshness,
+  isFindingMe,
+  isRelay,
+  isScreen,
+  leaderName,
+  me,
+  news,
+  route,
+  silentSince,
+} from './state.ts'
 import {
   counties,
   crowd,
@@ -21,6 +33,7 @@ import {
 import { effect } from '@preact/signals'
 import { showToast } from '../design/toast.tsx'
 import { language, pageWords } from '../frame/language.ts'
+import { isOnAtlas } from './ground.ts'
 import { MapFrame } from './map-frame.ts'
 import { boxesOver } from './mark-names.ts'
 import { type Camera, fitting, type Insets, scaleOf, type Size, worldX, worldY } from './projection.ts'
@@ -179,11 +192,11 @@ export function MapView() {
   const { part, me: own } = words.value
   const silent = silentSince.value
   const palanquin =
-    silent === null ? part.palanquin : `${part.palanquin} · ${words.value.lastSeen(clock(silent))}`
+    silent === null ? leaderName.value : `${leaderName.value} · ${words.value.lastSeen(clock(silent))}`
   return (
     <section
       class="map"
-      aria-label={words.value.map}
+      aria-label={words.value.map(followed.value)}
       data-freshness={freshness.value}
       data-palanquin={silent === null ? undefined : 'silent'}
     >
@@ -192,11 +205,11 @@ export function MapView() {
         class="map-frame"
         role="application"
         tabIndex={0}
-        aria-label={words.value.map}
+        aria-label={words.value.map(followed.value)}
         aria-describedby="map-keys"
       >
         {hasDetailedMap ? <div class="tiles" aria-hidden="true" /> : null}
-        <World names={{ ...part, palanquin, me: own }} />
+        <World names={{ ...part, palanquin, me: own }} isRelay={isRelay.value} />
       </div>
       <p id="map-keys" class="visually-hidden">
         {pageWords.value.mapKeys}
@@ -210,7 +223,8 @@ export function MapView() {
 /** Who made the data of the ground. */
 function Source({ onShown }: { readonly onShown: () => void }) {
   const tiles = detailed.value === 'on'
-  const source = tiles ? tilesSource.value : counties.value === null ? '' : pageWords.value.mapSource
+  const atlas = isOnAtlas(counties.value, routeBounds()) ? pageWords.value.mapSource : ''
+  const source = tiles ? tilesSource.value : atlas
   // Names leave its place free. Before the next picture is drawn, so that none is drawn twice.
   useLayoutEffect(() => {
     if (source !== '') onShown()
@@ -243,7 +257,7 @@ const Buttons = ({ camera }: ButtonsProps) => {
       ) : null}
       <Button
         icon
-        label={offersRoute ? words.value.showRoute : words.value.showProcession}
+        label={offersRoute ? words.value.showRoute : words.value.showProcession(followed.value)}
         onClick={() => camera()?.show(offersRoute ? 'route' : 'procession')}
       >
         <Symbol of={offersRoute ? 'route' : 'procession'} />

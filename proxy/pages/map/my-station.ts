@@ -5,7 +5,7 @@ import { remember, remembered } from '../frame/storage.ts'
 import { showToast } from '../design/toast.tsx'
 import { stationName } from './format.ts'
 import { hasReached } from './stations-around.ts'
-import { freshness, leader, myStation, news, nowMs, route } from './state.ts'
+import { followed, freshness, leader, myStation, news, nowMs, route } from './state.ts'
 
 const SOON_MINUTES = 20
 
@@ -60,7 +60,8 @@ export function watchMyStation(): void {
     const estimate = map.estimates.find((one) => one.station === index && one.by === 'speed')
     const at = (leader.value === null ? estimate?.front_at : estimate?.middle_at) ?? null
     const minutes = at === null ? Infinity : Math.round((Date.parse(at) - nowMs.value) / 60_000)
-    if (minutes <= SOON_MINUTES) tell(`${index} soon`, words.value.soon(name, Math.max(1, minutes)))
+    if (minutes <= SOON_MINUTES)
+      tell(`${index} soon`, words.value.soon(followed.value, name, Math.max(1, minutes)))
   })
 }
 

@@ -10,10 +10,10 @@ import { LanguageSwitch, LettersSwitch, ThemeSwitch } from '../frame/switches.ts
 import { follow } from './follow.ts'
 import { MapView } from './map-view.tsx'
 import { watchMyStation } from './my-station.ts'
-import { Crowd, Me, Notices, Procession, StandingBadge, Ways } from './panel.tsx'
+import { Crowd, Me, Notices, partName, Procession, StandingBadge, Ways } from './panel.tsx'
 import { loadAtlas } from './ground.ts'
 import { counties, isAlive, towns } from './scene.ts'
-import { data, eventName, isScreen, leader, news, nowMs } from './state.ts'
+import { data, eventName, followed, isScreen, leader, news, nowMs } from './state.ts'
 import { MyStation, Next, nextStation, Stations } from './stations.tsx'
 import { QrCode } from '../design/qr-code.tsx'
 import { clock } from './format.ts'
@@ -29,7 +29,7 @@ const Page = () => (
   <main class="follower" data-open={open.value}>
     <MapView />
     <Sheet
-      label={words.value.procession}
+      label={words.value.procession(followed.value)}
       words={pageWords.value}
       open={open.value}
       onToggle={(next) => (open.value = next)}
@@ -69,7 +69,7 @@ function Screen() {
         <h1>{eventName.value}</h1>
         <strong>{clock(nowMs.value)}</strong>
       </header>
-      <section class="screen-foot" aria-label={words.value.procession} data-over-map>
+      <section class="screen-foot" aria-label={words.value.procession(followed.value)} data-over-map>
         <div class="grow">
           <Notices />
           {next === null ? (
@@ -83,7 +83,7 @@ function Screen() {
                 <dd>{next.name}</dd>
               </div>
               <div>
-                <dt class="quiet">{words.value.part[leader.value === null ? 'front' : 'palanquin']}</dt>
+                <dt class="quiet">{partName(leader.value === null ? 'front' : 'palanquin')}</dt>
                 <dd>{next.when}</dd>
               </div>
               {next.toGo === null ? null : (
@@ -96,7 +96,7 @@ function Screen() {
           )}
         </div>
         <figure>
-          <QrCode text={`${location.origin}/`} label={words.value.map} />
+          <QrCode text={`${location.origin}/`} label={words.value.map(followed.value)} />
           <figcaption>{words.value.scan}</figcaption>
         </figure>
       </section>

@@ -6,7 +6,20 @@ import { distanceKm } from './projection.ts'
 import { clock, date, kmText, whereText } from './format.ts'
 import { figure } from '#shared/locales/units.ts'
 import { isAlive } from './scene.ts'
-import { ageMs, connected, data, freshness, me, news, route, silentSince, standing } from './state.ts'
+import {
+  ageMs,
+  connected,
+  data,
+  followed,
+  freshness,
+  isRelay,
+  leaderName,
+  me,
+  news,
+  route,
+  silentSince,
+  standing,
+} from './state.ts'
 import { isScattered } from './stations-around.ts'
 import { pageWords } from '../frame/language.ts'
 
@@ -33,7 +46,7 @@ export function Notices() {
         <p class="notice warning">{words.value.crowdStale}</p>
       ) : null}
       {silentSince.value === null || !isAlive.value || map?.status === 'ended' ? null : (
-        <p class="notice warning">{words.value.palanquinSilent(clock(silentSince.value))}</p>
+        <p class="notice warning">{words.value.leaderSilent(leaderName.value, clock(silentSince.value))}</p>
       )}
       {standing.value === 'active' && message === null ? null : map === null ? null : (
         <div class={standing.value === 'paused' ? 'notice warning' : 'notice'}>
@@ -131,6 +144,10 @@ function RouteBar() {
   )
 }
 
+/** The leader has the name of what it is in this event. */
+export const partName = (part: (typeof PARTS)[number]): string =>
+  part === 'palanquin' ? leaderName.value : words.value.part[part]
+
 function PartRow({ part }: { readonly part: (typeof PARTS)[number] }) {
   const place = news.value?.[part]
   // Without a route there is nothing to say of a place that is no name.
@@ -141,11 +158,11 @@ function PartRow({ part }: { readonly part: (typeof PARTS)[number] }) {
   const seen = time === null || !isSilent(part) ? time : words.value.lastSeen(time)
   return (
     <li class={isSilent(part) ? 'silent' : undefined}>
-      <MarkSymbol mark={part} />
+      <MarkSymbol mark={part} isRelay={isRelay.value} />
       <span class="grow">
         {where === null ? null : <strong class="block">{where}</strong>}
         <span class="small quiet">
-          {[words.value.part[part], along, seen].filter((text) => text !== null).join(' · ')}
+          {[partName(part), along, seen].filter((text) => text !== null).join(' · ')}
         </span>
       </span>
     </li>
@@ -177,7 +194,9 @@ export function Me() {
   return (
     <p class="notice">
       <span>
-        {middle == null ? null : words.value.meToProcession(kmText(distanceKm(me.value, middle)))}{' '}
+        {middle == null
+          ? null
+          : words.value.meToProcession(followed.value, kmText(distanceKm(me.value, middle)))}{' '}
         <span class="small quiet block">{words.value.mePrivate}</span>
       </span>
     </p>

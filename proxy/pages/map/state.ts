@@ -3,7 +3,7 @@ import { computed, signal } from '@preact/signals'
 import type { EventMap, EventMapDelta, EventRoute, MapCellEntry } from '#shared/client/index.ts'
 import { leads } from '#shared/core/rules/palanquin.ts'
 import type { MapWords } from '#shared/locales/words.ts'
-import { language } from '../frame/language.ts'
+import { language, pageWords } from '../frame/language.ts'
 import { pageData } from '../frame/page-data.ts'
 import { remember, remembered } from '../frame/storage.ts'
 
@@ -67,6 +67,11 @@ export const standing = computed<keyof MapWords['standing']>(() => {
 export const eventName = computed(
   () => news.value?.event.names[language.value] ?? news.value?.event.name ?? data.name,
 )
+/** What is followed, within a sentence, and the device that leads it. */
+const kind = computed(() => news.value?.event.followed ?? 'procession')
+export const isRelay = computed(() => kind.value === 'relay')
+export const followed = computed(() => pageWords.value.followed[kind.value])
+export const leaderName = computed(() => pageWords.value.leader[kind.value])
 export const timeZone = computed(() => news.value?.event.time_zone ?? data.timeZone)
 
 /** The reader's station: its index, or null. It is remembered by name and place on the route. */

@@ -15,6 +15,9 @@ export const timeText = (ms: number): string =>
     timeZone,
   }).format(ms)
 
+export const dateText = (ms: number): string =>
+  new Intl.DateTimeFormat(language.value, { dateStyle: 'long', timeZone }).format(ms)
+
 /** A time of another day is shown with its day. */
 export function whenText(ms: number, nowMs: number): string {
   const day = new Intl.DateTimeFormat(language.value, { month: 'short', day: 'numeric', timeZone })

@@ -91,9 +91,14 @@ function checkRoute(value: RoutePart): void {
   }
 }
 
-/** A value as the audit log has it. The lines of a route are in the settings alone. */
-const brief = (value: unknown): unknown =>
-  JSON.stringify(value).length > 4_000 ? `${(value as unknown[]).length} entries` : value
+const LONGEST_AUDITED = 4_000
+
+/** A value as the audit log has it. What is long is in the settings alone. */
+function brief(value: unknown): unknown {
+  const { length } = JSON.stringify(value)
+  if (length <= LONGEST_AUDITED) return value
+  return Array.isArray(value) ? `${value.length} entries` : `${length} characters`
+}
 
 /** The fields that differ. */
 const fieldsOf = <T extends object>(one: T, other: T): (keyof T)[] =>
@@ -137,7 +142,7 @@ export function createFirstSettings(context: ServiceContext): Repeated {
     const names = config.event.given.flatMap(({ variables }) => variables)
     if (names.length === 0) return
     log.warn(
-      'these settings were read once and now have no effect: the owner changes them in the console, in the view Event. Remove them from the environment, but in containers keep EVENT_NAME and EVENT_LANGUAGE, with which the pages are built',
+      'these settings were read once and now have no effect: the owner changes them in the console, in the view Event. Remove them from the environment',
       { names },
     )
   })

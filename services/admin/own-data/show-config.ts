@@ -1,36 +1,58 @@
 /** What an app needs at its start. It is answered even when all stores are unavailable. */
 import type { ServiceContext } from '#shared/service/context.ts'
-import type { EventConfig } from '#shared/contracts/event-config.ts'
+import type { EventConfig, EventNotice, SurveyForm } from '#shared/contracts/event-config.ts'
 import { time, timeOrNull } from '#shared/contracts/fields.ts'
 import type { VersionedStatus } from '#shared/stores/kv/kv.ts'
 import { readStatus } from '#shared/pilgrims/activity-status.ts'
 import { routeVersion } from '#shared/pilgrims/event-route.ts'
 import { within } from '#shared/runtime/deadline.ts'
 
-/**
- * Version of the privacy notice of the app at `/walk/`. A new text gets a new version, and pilgrims are asked again.
- */
-const PRIVACY_VERSION = '2026-1'
+/** Version of what the app at `/walk/` says in any case. A new text gets a new version, and pilgrims are asked again. */
+const PRIVACY_VERSION = '2026-2'
 
 const DAY_MS = 86_400_000
 
-/** Where the public map can show a single pilgrim, the notice says so: a text and a version of its own. */
-const privacyVersion = (crowd: number): string => (crowd > 1 ? PRIVACY_VERSION : `${PRIVACY_VERSION}-single`)
+/**
+ * Version of the whole notice: of the app's sentences, of the organisers' part, and of what the public map can show,
+ * because where it can show a single pilgrim the notice says so.
+ */
+function privacyVersion({ config, event }: ServiceContext): string {
+  const { notice } = event.current.versions
+  const version = notice === undefined ? PRIVACY_VERSION : `${PRIVACY_VERSION}.${notice}`
+  return config.mapCrowd > 1 ? version : `${version}-single`
+}
+
+export const showNotice = (context: ServiceContext): EventNotice => ({
+  version: privacyVersion(context),
+  texts: context.event.current.notice.texts,
+})
+
+const surveyVersion = ({ event }: ServiceContext): number => event.current.versions.survey ?? 0
+
+export const showSurveyForm = (context: ServiceContext): SurveyForm => ({
+  version: surveyVersion(context),
+  ...context.event.current.survey,
+})
 
 export async function showConfig(context: ServiceContext): Promise<EventConfig> {
   const { config, event, now } = context
   const status = await statusWithin(context)
+  const { texts, ...named } = event.current.notice
   return {
     name: event.current.name,
     names: event.current.names,
     language: event.current.language,
     languages: [...event.current.languages],
     settings_version: event.current.version,
+    followed: event.current.followed,
+    level_names: event.current.ownLevelNames,
     route: routeVersion(event.current),
     time_zone: config.timeZone,
     identity: config.identity,
     liff_id: config.line.liffId || null,
-    privacy_version: privacyVersion(config.mapCrowd),
+    privacy_version: privacyVersion(context),
+    notice: { ...named, has_text: Object.keys(texts).length > 0 },
+    survey_version: surveyVersion(context),
     crowd: config.mapCrowd,
     max_age_days: config.maxAgeMs / DAY_MS,
     push_key: config.push?.publicKey ?? null,

@@ -64,8 +64,8 @@ export async function setUserStatus(
 
 /**
  * Names the pilgrim whose device is the palanquin, in place of an earlier one, or takes the name back.
- * @throws Refusal 404 for an unknown pilgrim, 409 for an id in whose name anybody can report places; KvUnavailable when
- * only the buffer could know them
+ * @throws Refusal 404 for an unknown pilgrim, 409 in a walk and for an id in whose name anybody can report places;
+ * KvUnavailable when only the buffer could know them
  */
 export async function setPalanquin(
   context: ServiceContext,
@@ -73,7 +73,11 @@ export async function setPalanquin(
   userId: string,
   { palanquin }: SetPalanquinRequest,
 ): Promise<SetPalanquinAnswer> {
-  const { config, db, now } = context
+  const { config, db, event, now } = context
+  if (palanquin && event.current.followed === 'walk')
+    throw conflict(
+      'A walk has no device that leads it. The owner chooses what is followed in the view Event.',
+    )
   if (palanquin && isClaim(config, userId))
     throw conflict(
       'Others may know this id, and with EVENT_IDENTITY=open whoever knows it could move the palanquin on the map. Name a phone that uses the event’s app, or set EVENT_IDENTITY=line.',

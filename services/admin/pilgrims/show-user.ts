@@ -34,7 +34,7 @@ export async function showUser(
   ])
   await auditLook(context, operator, userId, { action: 'show-user' }, row !== null)
   return {
-    ...profileOf(userId, pilgrim!),
+    ...profileOf(context.event.current, userId, pilgrim!),
     ...rows,
     language: row?.language ?? null,
     consumption: row?.consumption ?? {},

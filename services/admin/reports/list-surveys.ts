@@ -1,6 +1,8 @@
 /** Survey responses: one page with counts per question, or all of them as CSV. */
 import type { ServiceContext } from '#shared/service/context.ts'
 import { type PageQuery, time, UserId } from '#shared/contracts/fields.ts'
+import { SurveyPart } from '#shared/contracts/event-settings.ts'
+import { readVersions } from '#shared/pilgrims/event-settings.ts'
 import type { Surveys } from '#shared/contracts/reports.ts'
 import { type Answer, type Answers, QUESTIONS } from '#shared/contracts/survey.ts'
 import { type Acting, audit } from '#shared/service/security/audit-log.ts'
@@ -62,6 +64,25 @@ async function readCounts({ db }: ServiceContext) {
   return inOrderOfForm(rows)
 }
 
+/** The questions that answers were given to: of every version, the newest first. */
+async function readQuestions({ config, db }: ServiceContext): Promise<Surveys['questions']> {
+  const rows = await db.read(() => readVersions(db.orm))
+  const forms = [
+    config.event.parts.survey,
+    ...rows
+      .filter(({ part }) => part === 'survey')
+      .flatMap(({ value }) => SurveyPart.safeParse(value).data ?? []),
+  ].reverse()
+  const known = QUESTIONS.flatMap((name, i) => {
+    const [newest, ...older] = forms.flatMap(({ questions }) => questions[i] ?? [])
+    if (newest === undefined) return []
+    const choices = [newest, ...older].flatMap((question) => question.choices)
+    const first = choices.filter(({ value }, at) => choices.findIndex((one) => one.value === value) === at)
+    return [[name, { ...newest, choices: first }] as const]
+  })
+  return Object.fromEntries(known)
+}
+
 /** A page by user id, with the counts of each question's answers over all surveys. */
 export async function listSurveys(context: ServiceContext, query: PageQuery): Promise<Surveys> {
   const listed = readPage(
@@ -78,11 +99,12 @@ export async function listSurveys(context: ServiceContext, query: PageQuery): Pr
     }),
     (row) => [row.user_id],
   )
-  const [page, questions] = await Promise.all([listed, readCounts(context)])
+  const [page, questions, asked] = await Promise.all([listed, readCounts(context), readQuestions(context)])
   const total = questions.find(({ question }) => question === '')?.responses ?? 0
   const shown = questions.filter(({ question }) => question !== '')
   return {
     ...page,
+    questions: asked,
     total,
     responses: Object.fromEntries(shown.map(({ question, responses }) => [question, responses])),
     counts: Object.fromEntries(shown.map(({ question, answers }) => [question, countsOf(answers)])),

@@ -27,6 +27,8 @@ export interface CardFacts {
   /** Stands for a name that is not shown, or that the fonts cannot write. */
   readonly pilgrimWord: string
   readonly level: Level
+  /** In the card's language. */
+  readonly levelName: string
   /** Kilometres, as everybody may read them (`pilgrims/profile.ts`). */
   readonly km: number
   readonly checkins: number

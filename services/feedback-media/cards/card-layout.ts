@@ -1,7 +1,6 @@
 /** The two designs of a pilgrim's card, and their parts. */
 import { box, drawing, type Element, type Style, words } from '#shared/runtime/picture-renderer/element.ts'
 import { CARD_SIZE } from '#shared/contracts/cards.ts'
-import { levelName } from '#shared/locales/by-language.ts'
 import { carbonIn, figure as written, UNITS } from '#shared/locales/units.ts'
 import { emblem } from '#shared/core/rules/emblems.ts'
 import { LEVELS } from '#shared/core/rules/levels.ts'
@@ -163,14 +162,13 @@ const eventLine = ({ eventName }: CardFacts, maxWidth: number): Element =>
 const LEVEL_PX = 560
 
 /** The level's name; its number, with the days of the event. */
-function levelLines({ level, language, eventDays }: CardFacts, largest: number): Element {
-  const name = levelName(level.level, language)
-  const fontSize = fitting(name, LEVEL_PX, largest, SMALL_PX)
+function levelLines({ level, levelName, language, eventDays }: CardFacts, largest: number): Element {
+  const fontSize = fitting(levelName, LEVEL_PX, largest, SMALL_PX)
   return box(
     { flexDirection: 'column' },
     box(
       { ...ONE_LINE, fontSize, fontWeight: 700, color: GOLD_LIGHT, lineHeight: 1.3, letterSpacing: 2 },
-      name,
+      levelName,
     ),
     box(
       { fontSize: SMALL_PX, color: GOLD },

@@ -74,6 +74,7 @@ function factsOf(
     language,
     pilgrimWord: pilgrimWord(languageTag ?? event.language),
     ...figures,
+    levelName: event.levelNames(language)[figures.level.level - 1]!,
     carbonSavedKg,
     unlocked,
   }

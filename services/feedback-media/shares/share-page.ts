@@ -1,10 +1,11 @@
 /** The page of a link, rendered on the server, so that it works for bots and without scripts. */
 import { RELEASE } from '#shared/runtime/release.ts'
 import { Language } from '#shared/contracts/bot.ts'
+import type { Followed } from '#shared/contracts/event-settings.ts'
 import { CARD_SIZE } from '#shared/contracts/cards.ts'
 import { markup, raw } from '#shared/service/http/escape-markup.ts'
 import { carbonIn, figure, UNITS } from '#shared/locales/units.ts'
-import { levelName, PAGE_WORDS, SHARE_WORDS } from '#shared/locales/by-language.ts'
+import { LEVEL_NAMES, PAGE_WORDS, SHARE_WORDS } from '#shared/locales/by-language.ts'
 import type { ShareWords } from '#shared/locales/words.ts'
 import type { Station } from '#shared/core/map/walking-route.ts'
 import type { Level } from '#shared/core/rules/levels.ts'
@@ -35,7 +36,7 @@ const LOCALES: Readonly<Record<Language, string>> = {
 export function sharePage(page: SharePage): string {
   const { view, texts, homeUrl } = page
   const { words, language } = texts
-  const { offline, paused, procession } = PAGE_WORDS[language]
+  const { offline, paused, where, followed } = PAGE_WORDS[language]
   const isLive = view.live !== null && view.status !== 'ended'
   const body = markup`<main class="${isLive ? 'live' : 'still'}">
 <header>
@@ -51,7 +52,7 @@ ${raw(view.incomplete ? paragraph(words.incomplete) : '')}
 </div>
 <footer class="stack quiet small">
 <p data-offline hidden>${offline}</p>
-<p><a class="button" href="${homeUrl}">${procession}</a></p>
+<p><a class="button" href="${homeUrl}">${where(followed[texts.followed])}</a></p>
 <p>${words.privacy}</p>
 ${raw(languages(language))}
 </footer>
@@ -265,6 +266,7 @@ interface ShareTexts {
   /** The pilgrim's name, or the word for one. */
   readonly name: string
   readonly nowMs: number
+  readonly followed: Followed
   /** Time of day; with the day when it is not today's. */
   clock(ms: number): string
   ago(ms: number): string
@@ -282,9 +284,12 @@ export function shareTexts(
     readonly name: string | null
     readonly timeZone: string
     readonly nowMs: number
+    /** The event's own words; by default it is a procession, and the levels have their default names. */
+    readonly levels?: readonly string[]
+    readonly followed?: Followed
   },
 ): ShareTexts {
-  const { event, name, timeZone, nowMs } = given
+  const { event, name, timeZone, nowMs, levels = LEVEL_NAMES[language], followed = 'procession' } = given
   const words = SHARE_WORDS[language]
   const ofDay = { timeZone, hour: '2-digit', minute: '2-digit', hourCycle: 'h23' } as const
   const hour = new Intl.DateTimeFormat(language, ofDay)
@@ -303,7 +308,8 @@ export function shareTexts(
       if (minutes < DAY_MIN) return words.hours(Math.floor(minutes / HOUR_MIN), minutes % HOUR_MIN)
       return words.days(Math.floor(minutes / DAY_MIN))
     },
-    level: ({ level }) => levelName(level, language),
+    followed,
+    level: ({ level }) => levels[level - 1]!,
     station: ({ name: own, names }) => names[language] ?? (language === 'en' ? (names.en ?? own) : own),
   }
 }

@@ -6,6 +6,7 @@ import type { ServiceContext } from '#shared/service/context.ts'
 import { Language } from '#shared/contracts/bot.ts'
 import { isDatabaseUnavailable } from '#shared/stores/db/db.ts'
 import { gone, Refusal } from '#shared/runtime/refusal.ts'
+import type { Event } from '#shared/pilgrims/event-settings.ts'
 import { shareUrl } from '#shared/pilgrims/shares.ts'
 import { acceptedTags } from '#shared/core/rules/languages.ts'
 import type { Elapsed } from '#shared/runtime/clock.ts'
@@ -76,6 +77,8 @@ async function showPage(
   const textsFor = (language: Language, name: string | null) =>
     shareTexts(language, {
       event: event.current.nameFor(language),
+      levels: event.current.levelNames(language),
+      followed: event.current.followed,
       name,
       timeZone: config.timeZone,
       nowMs: now(),
@@ -94,7 +97,7 @@ async function showPage(
       view,
       texts: textsFor(language, view.name),
       url,
-      imageUrl: `${url}.png?v=${versionOf(view)}`,
+      imageUrl: `${url}.png?v=${versionOf(view, event.current)}`,
       homeUrl: `${config.publicUrl}/`,
     })
     return html(page, language, 200)
@@ -110,8 +113,11 @@ async function showPage(
 }
 
 /** Chats keep a picture by its address, so the address changes with what the picture shows. */
-const versionOf = ({ name, level, km, checkins, savedKg, unlocked }: ShareView): string =>
-  Bun.hash(JSON.stringify([name, level.level, km, checkins, savedKg, unlocked])).toString(36)
+const versionOf = (
+  { name, level, km, checkins, savedKg, unlocked }: ShareView,
+  { ownLevelNames }: Event,
+): string =>
+  Bun.hash(JSON.stringify([name, level.level, ownLevelNames, km, checkins, savedKg, unlocked])).toString(36)
 
 const html = (page: string, language: Language, status: number): Response =>
   withoutTraces(

@@ -5,7 +5,6 @@ import { button, card, figure, link, paragraph, postback, quickReply } from './f
 import type { BotWords } from '#shared/locales/words.ts'
 import type { Event } from '#shared/pilgrims/event-settings.ts'
 import { telephoneUri } from '#shared/core/rules/telephone.ts'
-import { levelName } from '#shared/locales/by-language.ts'
 import { carbonIn, figure as written, kmToGo, UNITS } from '#shared/locales/units.ts'
 
 export interface Figures {
@@ -94,7 +93,7 @@ const answers: Readonly<Record<BotAction, Answer>> = {
       buttons: [button(link(words.labels.survey, survey))],
     }),
   ],
-  map: (words, { home }) => [linkCard(words.labels.map, words.map, words.open, home)],
+  map: (words, { home }) => [linkCard(words.labels.map, words.map(words.followed), words.open, home)],
   report: (words, { app }) => [linkCard(words.labels.report, words.report, words.open, `${app}#feedback`)],
   data: (words, { app }) => [linkCard(words.labels.data, words.data, words.open, `${app}#data`)],
   about: (words, { event, home }) => [
@@ -114,7 +113,7 @@ const text = (content: string): Message => ({ type: 'text', text: content })
 function levelCard(words: BotWords, figures: Figures): Message {
   const { level, km, checkins, next, incomplete } = figures
   return card({
-    title: `${level.icon} ${levelName(level.level, words.language)}`,
+    title: `${level.icon} ${words.levels[level.level - 1]!}`,
     contents: [
       figure(words.level, `${level.level} / 9`),
       figure(words.distance, `${written(km)} ${UNITS[words.language].km}`),

@@ -5,6 +5,7 @@ import type { Language } from '#shared/contracts/bot.ts'
 import type { Payload } from '#shared/contracts/events.ts'
 import type { Audience, Cause, Texts } from '#shared/contracts/messages.ts'
 import { startOfSlot } from '#shared/service/line/scheduled-notifications.ts'
+import type { Event } from '#shared/pilgrims/event-settings.ts'
 import { recordSummary, waitForFinalFlush } from '#shared/pilgrims/activity-status.ts'
 import type { Message } from '#shared/service/line/line-client.ts'
 import { savedMg } from '#shared/core/rules/carbon.ts'
@@ -135,10 +136,10 @@ export async function sendSummary(context: ServiceContext, configured: boolean):
     async (tx) => {
       const figures = await readFigures(tx)
       return {
-        content: (language) => [summaryCard(language, event.current.nameFor(language), figures)],
+        content: (language) => [summaryCard(event.current, language, figures)],
         notice: (language) => ({
-          title: BOT_WORDS[language].summaryTitle(event.current.nameFor(language)),
-          body: BOT_WORDS[language].summary(...figures),
+          title: event.current.botWords(language).summaryTitle(event.current.nameFor(language)),
+          body: event.current.botWords(language).summary(...figures),
         }),
       }
     },
@@ -146,10 +147,10 @@ export async function sendSummary(context: ServiceContext, configured: boolean):
   )
 }
 
-function summaryCard(language: Language, event: string, figures: Figures): Message {
-  const words = BOT_WORDS[language]
+function summaryCard(event: Event, language: Language, figures: Figures): Message {
+  const words = event.botWords(language)
   return card({
-    title: words.summaryTitle(event),
+    title: words.summaryTitle(event.nameFor(language)),
     contents: [paragraph(words.summary(...figures))],
     buttons: [button(postback('level', words)), button(postback('card', words), false)],
   })

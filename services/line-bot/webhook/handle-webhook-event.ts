@@ -26,7 +26,6 @@ import {
   replyTo,
   welcome,
 } from '../bot/replies.ts'
-import { BOT_WORDS } from '#shared/locales/by-language.ts'
 import { type Pilgrim, readFigures, readPilgrim, linkOfPilgrim } from '../bot/load-pilgrim-context.ts'
 
 /** LINE, "Send reply message": a reply token is valid for about a minute. Older events get no answer. */
@@ -107,7 +106,7 @@ async function compose(context: ServiceContext, line: Line, event: LineEvent): P
   const userId = senderOf(event)
   const pilgrim = userId === null ? null : await readPilgrim(context, line, userId, event.type === 'follow')
   const language = settings.current.languageOf([pilgrim?.language ?? null])
-  const words = BOT_WORDS[language]
+  const words = settings.current.botWords(language)
   if (event.type === 'follow') return welcome(words, settings.current.nameFor(language))
   if (sent === 'image')
     return pilgrim === null ? null : photoReply(words, await photoCountAfter(context, event, pilgrim))

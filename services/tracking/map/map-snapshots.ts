@@ -152,9 +152,14 @@ function readOr<T>(log: Context['log'], what: string, read: Promise<T>, before: 
 
 /**
  * The palanquin's place. While the database does not answer, it is the one that was named before. A claim leads
- * nothing: it was named by an earlier release, or while `EVENT_IDENTITY` was `line`.
+ * nothing: it was named by an earlier release, or while `EVENT_IDENTITY` was `line`. A walk has none.
  */
-async function findPalanquin({ config, db, log }: Context, publicMap: PublicMap, last: Snapshot | null) {
+async function findPalanquin(
+  { config, db, event, log }: Context,
+  publicMap: PublicMap,
+  last: Snapshot | null,
+) {
+  if (event.current.followed === 'walk') return { palanquin: null, palanquinId: null }
   const rows = db.read(
     () => db.sql<{ user_id: string }[]>`
       SELECT user_id FROM pilgrims WHERE palanquin AND NOT consent_withdrawn AND participant_status <> 'withdrawn'`,
@@ -187,7 +192,7 @@ const axisOf = (places: Places, samples: readonly Sample[]) =>
   })
 
 function eventOf({ config, event }: Context): EventMap['event'] {
-  const { name, names, language, languages, version, startsMs, endsMs } = event.current
+  const { name, names, language, languages, version, followed, startsMs, endsMs } = event.current
   const { timeZone, mapCrowd } = config
   return {
     name,
@@ -195,6 +200,7 @@ function eventOf({ config, event }: Context): EventMap['event'] {
     language,
     languages: [...languages],
     settings_version: version,
+    followed,
     starts_at: timeOrNull(startsMs),
     ends_at: timeOrNull(endsMs),
     time_zone: timeZone,

@@ -1,4 +1,5 @@
 /** The nine levels: the one table and function for profile, card, bot and operators. */
+import type { Language } from '#shared/contracts/bot.ts'
 
 export interface Level {
   readonly level: number
@@ -63,6 +64,24 @@ export function nextLevel(
     checkins_needed: Math.max(0, next.minCheckins - checkins),
   }
 }
+
+/**
+ * The names of all levels for a reader: in their language, else in the other Chinese for readers of Chinese, else in the
+ * event's own language, else the default.
+ * @param own the event's names, level 1 first; null: it has none
+ * @param defaults in the reader's language, level 1 first
+ */
+export const levelNames = (
+  own: readonly Partial<Readonly<Record<Language, string | undefined>>>[] | null,
+  defaults: readonly string[],
+  reader: Language,
+  eventLanguage: Language,
+): readonly string[] =>
+  defaults.map((fallback, i) => {
+    const names = own?.[i]
+    const chinese = reader.startsWith('zh') ? (names?.['zh-Hant'] ?? names?.['zh-Hans']) : undefined
+    return names?.[reader] ?? chinese ?? names?.[eventLanguage] ?? fallback
+  })
 
 /** Check-ins for the achievement card (specification, "Achievement card"). */
 export const CARD_CHECKINS = 3

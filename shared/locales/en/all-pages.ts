@@ -13,7 +13,11 @@ export const words = {
   paused: 'The event is paused. Check-ins and walks are saved on the phone and sent when it goes on.',
   organisers: 'From the organisers:',
   mapKeys: 'Arrow keys move the map, plus and minus zoom.',
-  procession: 'Where is the procession?',
+  /** What is followed, within a sentence. */
+  followed: { procession: 'procession', walk: 'walk', relay: 'relay' },
+  /** The device that leads it. A walk has none. */
+  leader: { procession: 'Palanquin', walk: '', relay: 'Baton' },
+  where: (followed: string) => `Where is the ${followed}?`,
   walkAlong: 'Walk along',
   offline: 'No connection. This page goes on by itself.',
   settings: 'Settings',
@@ -23,16 +27,4 @@ export const words = {
   /** A name, and what is said of it. */
   pair: (name: string, text: string) => `${name}: ${text}`,
   aside: (text: string, aside: string) => `${text} (${aside})`,
-  /** Level 1 first. */
-  levels: [
-    'Qi Refining Pilgrim',
-    'Foundation Pilgrim',
-    'Golden Core Pilgrim',
-    'Nascent Soul Pilgrim',
-    'Spirit Pilgrim',
-    'Void Pilgrim',
-    'Unity Pilgrim',
-    'Mahayana Pilgrim',
-    'Ascended Pilgrim',
-  ],
 }

@@ -1,9 +1,13 @@
 import type { BotAction, Language } from '#shared/contracts/bot.ts'
 import { figure } from '../units.ts'
 import { count } from './count.ts'
+import { levels } from './levels.ts'
 
 export const bot = {
   language: 'en' as Language,
+  /** What follows is the event's own where the owner has set it. */
+  levels,
+  followed: 'procession',
   /** Labels of buttons: at most 20 characters. */
   labels: {
     checkin: 'Check in',
@@ -63,7 +67,7 @@ export const bot = {
   share: (event: string) => `I am walking ${event}. Come and join!`,
   about: (event: string) =>
     `${event} records the way of each pilgrim: distance, check-ins, level and carbon footprint.`,
-  map: 'The map shows where the procession is now, and when it reaches each station.',
+  map: (followed: string) => `The map shows where the ${followed} is now, and when it reaches each station.`,
   report: 'Tell the organisers about a problem or an idea, with a picture if you like.',
   data: 'In the app you can see your data, take a copy along, and delete everything.',
   /** The answer to a location. */

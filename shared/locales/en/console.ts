@@ -1,4 +1,5 @@
 /** The words of the operators' console. */
+import { figure } from '../units.ts'
 import { count, counting } from './count.ts'
 
 export const words = {
@@ -148,9 +149,8 @@ export const words = {
     processes: 'processes',
     memory: 'Redis memory',
     backup: 'Latest backup',
-    palanquin: 'Palanquin',
-    palanquinSilent: (time: string) =>
-      `The palanquin’s device has reported nothing since ${time}. Arrival times go by the crowd. Wake the device, or show another one as the palanquin.`,
+    leaderSilent: (leader: string, time: string) =>
+      `${leader}: the device has reported nothing since ${time}. Arrival times go by the crowd. Wake the device, or show another one in its place.`,
     front: 'Front',
     middle: 'Middle',
     tail: 'Tail',
@@ -166,7 +166,7 @@ export const words = {
     routeKm: (km: string) => `km ${km}`,
     estimates: 'Next stations',
     nobody: 'Nobody yet.',
-    places: 'Procession',
+    places: 'Front to tail',
     wheelHint: 'Ctrl and wheel zoom.',
     touchHint: 'Move the map with two fingers.',
     showAll: 'Show everything',
@@ -258,11 +258,11 @@ export const words = {
     messageStates: { waiting: 'waiting', sent: 'sent', failed: 'failed', skipped: 'skipped' },
     actions: 'Actions',
     noRole: 'no role',
-    showPalanquin: 'Show as palanquin',
-    hidePalanquin: 'Stop showing as palanquin',
-    isPalanquin:
-      'The public map shows everybody where this pilgrim is, as the palanquin, in place of any other.',
-    isNoPalanquin: 'The public map shows no palanquin any more.',
+    showLeader: (leader: string) => `Show as “${leader}”`,
+    hideLeader: (leader: string) => `Stop showing as “${leader}”`,
+    isLeader: (leader: string) =>
+      `The public map shows everybody where this pilgrim is, as “${leader}”, in place of any other.`,
+    isNoLeader: (leader: string) => `The public map no longer shows “${leader}”.`,
     roleHelp: 'Roles decide who gets which messages. They open no console.',
     roleUnreached: 'LINE does not reach this person.',
     exportJson: 'All data (JSON)',
@@ -291,7 +291,7 @@ export const words = {
     panels: {
       headline: 'Summary',
       timeline: 'Timeline',
-      'procession-over-time': 'Procession over time',
+      'procession-over-time': 'Front to tail over time',
       carbon: 'Carbon',
       surveys: 'Surveys',
     },
@@ -441,7 +441,7 @@ export const words = {
       push: 'Message sent',
       'set-notifications': 'Schedule',
       'set-user-status': 'Pilgrim’s status',
-      'set-palanquin': 'Palanquin',
+      'set-palanquin': 'Leader on the map',
       'set-event': 'Event’s settings',
       'make-token': 'Token made',
       'revoke-token': 'Token revoked',
@@ -662,6 +662,8 @@ export const words = {
         missing: 'Reminders are sent, and a rehearsal can be cleared, only with dates.',
       },
       contact: { name: 'Help numbers', missing: 'Whoever needs help must know whom to call.' },
+      notice: { name: 'Privacy notice', missing: 'Pilgrims must read who has their data, and whom to ask.' },
+      survey: { name: 'Survey', missing: 'Read the ten questions, and save those that fit your event.' },
       route: {
         name: 'Route',
         missing: 'Without it there are no stations and no arrival times.',
@@ -682,6 +684,51 @@ export const words = {
     languages: 'Languages',
     ownLanguage: 'The event’s own language',
     meanwhile: 'Changed meanwhile to',
+    notice: 'Privacy notice',
+    noticeNote:
+      'The app says by itself what is stored and what the map shows. Each change here is a new version: every pilgrim is asked again.',
+    noticeFields: {
+      organiser: 'Organiser',
+      contact: 'Contact for questions about data',
+      kept_until: 'All data deleted by',
+    },
+    ownText: 'Your own text',
+    words: 'The event’s own words',
+    followed: 'What people follow',
+    followedKinds: {
+      procession: 'A procession with a palanquin',
+      walk: 'A walk',
+      relay: 'A relay with a baton',
+    },
+    levelsNote:
+      'Kilometres and check-ins of the levels are fixed, their names are yours. A field that is left empty keeps the name that it shows.',
+    level: 'Level',
+    levelFrom: (km: number, checkIns: number) =>
+      `${figure(km)} km · ${count(checkIns, 'check-in', 'check-ins')}`,
+  },
+  templates: {
+    title: 'Messages',
+    note: (place: string) =>
+      `Where a text has ${place}, the message names the event. A field that is left empty keeps the text that it shows.`,
+    language: 'Language of the messages',
+    names: {
+      welcome: 'Welcome of the bot',
+      share: 'Passed on with a pilgrim’s link',
+      about: 'What the event is',
+      summaryTitle: 'Title of the summary at the end',
+    },
+    preview: 'On a phone:',
+  },
+  survey: {
+    title: 'Survey',
+    note: 'Answers that were given keep the version of their questions. A choice that you remove stays in the reports.',
+    questions: counting('question', 'questions'),
+    kind: 'Answered by',
+    kinds: { choice: 'One choice', several: 'Several choices', number: 'A number', text: 'Own words' },
+    question: 'Question',
+    addQuestion: 'Add a question',
+    removeQuestion: 'Remove this question',
+    addChoice: 'Add a choice',
   },
   poster: {
     title: 'Poster',

@@ -15,19 +15,19 @@ export const words = {
   },
   begins: (at: string) => `Begins on ${at}`,
   survey: 'Survey',
-  map: 'Map of the procession',
+  map: (followed: string) => `Map of the ${followed}`,
   scan: 'Follow on your phone',
-  showProcession: 'Show the procession',
+  showProcession: (followed: string) => `Show the ${followed}`,
   showRoute: 'Show the whole route',
   detailed: 'Detailed map',
   detailedUnsupported: 'This browser cannot draw the detailed map.',
   detailedAway: 'The detailed map cannot be loaded at the moment.',
-  procession: 'Where the procession is',
-  /** Beside the palanquin, when it has reported nothing for some minutes. */
+  procession: (followed: string) => `Where the ${followed} is`,
+  /** Beside the leader, when it has reported nothing for some minutes. */
   lastSeen: (time: string) => `last seen ${time}`,
-  palanquinSilent: (time: string) =>
-    `The palanquin was last seen at ${time}. Times and distances go by the crowd.`,
-  part: { palanquin: 'Palanquin', front: 'Front', middle: 'Middle', tail: 'Tail' },
+  leaderSilent: (leader: string, time: string) =>
+    `${leader} last seen at ${time}. Times and distances go by the crowd.`,
+  part: { front: 'Front', middle: 'Middle', tail: 'Tail' },
   near: (station: string) => `near ${station}`,
   between: (from: string, to: string) => `between ${from} and ${to}`,
   length: (km: string) => `${km} long`,
@@ -44,7 +44,8 @@ export const words = {
       : 'The map can show a single person, to within 10 m.',
   me: 'Me',
   whereAmI: 'Where am I',
-  meToProcession: (km: string) => `The middle of the procession is ${km} from you, in a straight line.`,
+  meToProcession: (followed: string, km: string) =>
+    `The middle of the ${followed} is ${km} from you, in a straight line.`,
   meDenied: 'Your position is not allowed. You can allow it in the browser’s settings.',
   meUnknown: 'Your position was not found. Outdoors it is easier; try again.',
   mePrivate: 'Your position stays on this device.',
@@ -69,10 +70,10 @@ export const words = {
   somePassed: 'Some have passed',
   tailPassed: 'All have passed',
   tellMe: 'Tell me when it is near',
-  toldHere: 'Keep this page open: it tells you when the procession is near.',
+  toldHere: (followed: string) => `Keep this page open: it tells you when the ${followed} is near.`,
   toldDenied: 'The browser does not allow notifications. The page itself will show it.',
-  soon: (station: string, minutes: number) =>
-    `The procession reaches ${station} in about ${count(minutes, 'minute', 'minutes')}`,
+  soon: (followed: string, station: string, minutes: number) =>
+    `The ${followed} reaches ${station} in about ${count(minutes, 'minute', 'minutes')}`,
   arrived: (station: string) => `The front has reached ${station}`,
   loading: 'Loading the latest news…',
   old: (time: string, ago: string) => `As of ${time} (${ago}).`,

@@ -3,7 +3,8 @@ import { count } from './count.ts'
 
 export const words = {
   title: 'Survey',
-  intro: 'Ten short questions. Each answer is kept at once; you may stop and go on later.',
+  intro: (questions: number) =>
+    `${count(questions, 'short question', 'short questions')}. Each answer is kept at once; you may stop and go on later.`,
   progress: (number: number, of: number) => `Question ${number} of ${of}`,
   next: 'Next',
   before: 'Previous',

@@ -1,6 +1,7 @@
 /** The pilgrims' app in English: the pattern of the other languages. */
 import { count } from './count.ts'
 import { figure } from '../units.ts'
+import { levels } from './levels.ts'
 
 export const words = {
   tabs: { walk: 'Walk', way: 'My walk', say: 'Feedback', me: 'Me' },
@@ -19,6 +20,15 @@ export const words = {
       'They count your kilometres and help if something happens.',
       'At any time you can stop, save your data, or have everything deleted.',
     ],
+    /** @param day null: none is set */
+    kept: (day: string | null) =>
+      day === null
+        ? 'Stored are your name, your phone number if you give it, your places with their times, and what you write or answer, until you or the organisers delete it.'
+        : `Stored are your name, your phone number if you give it, your places with their times, and what you write or answer. The organisers delete it by ${day}.`,
+    organiser: (name: string) => `Organiser: ${name}`,
+    contact: (address: string) => `Questions about your data: ${address}`,
+    ownNotice: 'Read the organisers’ whole notice',
+    noticeMissing: 'The organisers’ notice could not be read. It needs a network.',
     version: (version: string) => `Version ${version}`,
     agree: 'I agree',
     disagree: 'I do not agree',
@@ -110,6 +120,7 @@ export const words = {
       storage: 'the phone was full',
     },
   },
+  levels,
   way: {
     level: (number: number) => `Level ${number}`,
     next: (level: string, km: string | null, checkIns: number) =>
@@ -175,7 +186,7 @@ export const words = {
     another: 'Another link',
   },
   say: {
-    survey: 'Survey: ten questions',
+    survey: 'Survey',
     closed: 'Closed: the event has ended.',
     surveyDone: 'Answered. You can change it.',
     draft: 'Not sent yet.',

@@ -1,8 +1,11 @@
 import type { BotWords } from '../words.ts'
 import { figure } from '../units.ts'
+import { levels } from './levels.ts'
 
 export const bot: BotWords = {
   language: 'ja',
+  levels,
+  followed: '行列',
   labels: {
     checkin: 'チェックイン',
     help: 'ヘルプ',
@@ -57,7 +60,7 @@ export const bot: BotWords = {
   surveyDone: 'アンケートにご回答いただき、ありがとうございます。回答は変更できます。',
   share: (event) => `「${event}」を歩いています。一緒に歩きませんか！`,
   about: (event) => `「${event}」は、巡礼者一人ひとりの距離、チェックイン、レベル、CO2を記録します。`,
-  map: '行列が今どこにいて、各地点にいつ着くかを地図で見られます。',
+  map: (followed) => `${followed}が今どこにいて、各地点にいつ着くかを地図で見られます。`,
   report: '困ったことやご意見を主催者に知らせます。写真も付けられます。',
   data: 'アプリでは、ご自分のデータの確認、保存、削除ができます。',
   location: 'ここに送られた位置情報は記録されません。ボタンを押してチェックインしてください。',

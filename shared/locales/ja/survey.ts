@@ -2,7 +2,8 @@ import type { SurveyWords } from '../words.ts'
 
 export const words: SurveyWords = {
   title: 'アンケート',
-  intro: '短い質問が十あります。答えはすぐ保存します。いつでもやめて、また続けられます。',
+  intro: (questions) =>
+    `短い質問が ${questions} 問あります。答えはすぐ保存します。いつでもやめて、また続けられます。`,
   progress: (number, of) => `${of} 問中 ${number} 問目`,
   next: '次へ',
   before: '前へ',

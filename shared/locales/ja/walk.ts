@@ -1,5 +1,6 @@
 import type { WalkWords } from '../words.ts'
 import { figure } from '../units.ts'
+import { levels } from './levels.ts'
 
 export const words: WalkWords = {
   tabs: { walk: '歩く', way: '歩いた道', say: '伝える', me: '私' },
@@ -17,6 +18,14 @@ export const words: WalkWords = {
       '主催者は歩いた距離を数え、何かあったときにお助けします。',
       'いつでも、やめる、データを保存する、すべて削除することができます。',
     ],
+    kept: (day) =>
+      day === null
+        ? 'お名前、入力した電話番号、位置とその時刻、書いた内容や回答を、あなたか主催者が削除するまで保存します。'
+        : `お名前、入力した電話番号、位置とその時刻、書いた内容や回答を保存します。主催者は ${day}までに削除します。`,
+    organiser: (name) => `主催者：${name}`,
+    contact: (address) => `個人情報のお問い合わせ：${address}`,
+    ownNotice: '主催者の個人情報の説明を全部読む',
+    noticeMissing: '主催者の説明を読み込めません。通信が必要です。',
     version: (version) => `${version} 版`,
     agree: '同意する',
     disagree: '同意しない',
@@ -100,6 +109,7 @@ export const words: WalkWords = {
       storage: 'スマホに空きがありませんでした',
     },
   },
+  levels,
   way: {
     level: (number) => `レベル ${number}`,
     next: (level, km, checkIns) =>
@@ -163,7 +173,7 @@ export const words: WalkWords = {
     another: '別のリンク',
   },
   say: {
-    survey: 'アンケート（10 問）',
+    survey: 'アンケート',
     closed: '催しが終わったため、もう受け付けていません。',
     surveyDone: '回答済みです。直せます。',
     draft: 'まだ送っていません。',

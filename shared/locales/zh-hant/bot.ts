@@ -1,8 +1,11 @@
 import type { BotWords } from '../words.ts'
 import { figure } from '../units.ts'
+import { levels } from './levels.ts'
 
 export const bot: BotWords = {
   language: 'zh-Hant',
+  levels,
+  followed: '隊伍',
   labels: {
     checkin: '打卡',
     help: '使用說明',
@@ -54,7 +57,7 @@ export const bot: BotWords = {
   surveyDone: '您已經填過問卷，謝謝！仍可以再次修改。',
   share: (event) => `我正在參加「${event}」，一起來走吧！`,
   about: (event) => `「${event}」記錄每一位香客走過的路：里程、打卡、等級與碳足跡。`,
-  map: '在地圖上看隊伍現在走到哪裡，什麼時候會到各站。',
+  map: (followed) => `在地圖上看${followed}現在走到哪裡，什麼時候會到各站。`,
   report: '遇到問題或有建議，都可以告訴主辦單位，也可以附上照片。',
   data: '在 App 裡可以查看、下載或刪除您的資料。',
   location: '傳到這裡的位置不會被記錄。請點選按鈕打卡。',

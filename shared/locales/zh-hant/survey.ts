@@ -2,7 +2,7 @@ import type { SurveyWords } from '../words.ts'
 
 export const words: SurveyWords = {
   title: '問卷',
-  intro: '十個簡短的問題。每個回答都會立刻保存，可以隨時停下來再繼續。',
+  intro: (questions) => `${questions} 個簡短的問題。每個回答都會立刻保存，可以隨時停下來再繼續。`,
   progress: (number, of) => `第 ${number} 題，共 ${of} 題`,
   next: '下一題',
   before: '上一題',

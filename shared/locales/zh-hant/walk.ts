@@ -1,5 +1,6 @@
 import type { WalkWords } from '../words.ts'
 import { figure } from '../units.ts'
+import { levels } from './levels.ts'
 
 export const words: WalkWords = {
   tabs: { walk: '行走', way: '我的足跡', say: '意見', me: '我' },
@@ -17,6 +18,14 @@ export const words: WalkWords = {
       '主辦單位用來計算公里數，有狀況時協助您。',
       '隨時可以停止、保存資料，或全部刪除。',
     ],
+    kept: (day) =>
+      day === null
+        ? '會保存您的名字、您填寫的電話、位置與時間，以及您寫下或回答的內容，直到您或主辦單位刪除。'
+        : `會保存您的名字、您填寫的電話、位置與時間，以及您寫下或回答的內容。主辦單位會在 ${day}前刪除。`,
+    organiser: (name) => `主辦單位：${name}`,
+    contact: (address) => `個資問題請洽：${address}`,
+    ownNotice: '閱讀主辦單位的完整個資說明',
+    noticeMissing: '無法讀取主辦單位的個資說明，需要網路。',
     version: (version) => `版本 ${version}`,
     agree: '我同意',
     disagree: '我不同意',
@@ -100,6 +109,7 @@ export const words: WalkWords = {
       storage: '手機沒有空間了',
     },
   },
+  levels,
   way: {
     level: (number) => `第 ${number}\u00a0級`,
     next: (level, km, checkIns) =>
@@ -163,7 +173,7 @@ export const words: WalkWords = {
     another: '再建一個連結',
   },
   say: {
-    survey: '問卷：十個問題',
+    survey: '問卷',
     closed: '活動已結束，不再接受。',
     surveyDone: '已回答，可以再改。',
     draft: '還沒送出。',

@@ -9,6 +9,7 @@ import {
   MAX_EVENT_NAME,
 } from '#shared/contracts/event-settings.ts'
 import { cutText, type Role, time } from '#shared/contracts/fields.ts'
+import { DEFAULT_SURVEY } from '#shared/locales/default-survey.ts'
 import { createECDH } from 'node:crypto'
 import { partOfRoute, type RouteFile } from './read-route.ts'
 import { booleanPointInPolygon } from '@turf/boolean-point-in-polygon'
@@ -126,6 +127,10 @@ export function eventFromEnvironment(
     },
     languages: { language, languages: [...Language.options] },
     route: partOfRoute(way, language),
+    words: { followed: 'procession', level_names: Array.from({ length: 9 }, () => ({})) },
+    notice: { organiser: null, contact: null, kept_until: null, texts: {} },
+    survey: DEFAULT_SURVEY,
+    messages: { welcome: {}, share: {}, about: {}, summaryTitle: {} },
   }
   const given = Object.entries(VARIABLES).map(([part, names]) => ({
     part: part as EventPart,

@@ -20,6 +20,7 @@ export const factsOf = (i: number): CardFacts => {
     language: 'zh-Hant',
     pilgrimWord: '香客',
     level,
+    levelName: level.zh,
     km: i / 10,
     checkins: i % 50,
     carbonSavedKg: i / 20,

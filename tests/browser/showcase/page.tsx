@@ -11,6 +11,7 @@ import { CROWD_STEPS, MARKS, type Mark, MarkSymbol } from '#proxy/pages/design/m
 import { Sheet } from '#proxy/pages/design/sheet.tsx'
 import { Table } from '#proxy/pages/design/table.tsx'
 import { showToast } from '#proxy/pages/design/toast.tsx'
+import { levels } from '#shared/locales/en/levels.ts'
 import { pageWords } from '#proxy/pages/frame/language.ts'
 import { startPage } from '#proxy/pages/frame/start-page.tsx'
 import { LanguageSwitch, ThemeSwitch } from '#proxy/pages/frame/switches.tsx'
@@ -26,10 +27,10 @@ void startPage(() => (
     <Colours />
     <Type />
     <Buttons />
-    <Marks levels={pageWords.value.levels} />
+    <Marks levels={levels} />
     <Lists />
     <Tables />
-    <Charts levels={pageWords.value.levels} />
+    <Charts levels={levels} />
     <Panels words={pageWords.value} />
   </main>
 ))

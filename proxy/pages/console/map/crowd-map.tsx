@@ -17,6 +17,7 @@ import {
   usePointing,
 } from './over-map.tsx'
 import { ground, loadGround, mapSource, route } from './ground.ts'
+import { followed, leaderName } from '../event.ts'
 import { consoleLanguage, inKm, units, words } from '../words.ts'
 import { Button } from '../../design/button.tsx'
 import { Symbol } from '../../design/symbol.tsx'
@@ -196,7 +197,7 @@ export function CrowdMap(props: CrowdMapProps) {
     fits.current = 0
     camera.current?.follow()
   }
-  const { tail, middle, front, palanquin } = words.value.now
+  const { tail, middle, front } = words.value.now
   return (
     <section
       class={stale ? 'map old' : 'map'}
@@ -204,7 +205,10 @@ export function CrowdMap(props: CrowdMapProps) {
       data-palanquin={silentSince === null ? undefined : 'silent'}
     >
       <section ref={frame} class="map-frame" tabIndex={0} aria-label={words.value.now.mapHelp}>
-        <World names={{ tail, middle, front, palanquin }}>
+        <World
+          names={{ tail, middle, front, palanquin: leaderName.value }}
+          isRelay={followed.value === 'relay'}
+        >
           <Dots {...props} pointing={renderCard === undefined ? undefined : pointing} />
         </World>
       </section>

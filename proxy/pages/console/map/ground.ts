@@ -3,7 +3,8 @@ import { computed, effect, signal } from '@preact/signals'
 import type { EventRoute } from '#shared/client/index.ts'
 import { pageData } from '../../frame/page-data.ts'
 import type { Ground } from '../../map/draw-ground.ts'
-import { loadAtlas, placedStations } from '../../map/ground.ts'
+import { isOnAtlas, loadAtlas, placedStations } from '../../map/ground.ts'
+import type { Bounds } from '../../map/projection.ts'
 import { type AtlasShapes, routeShapes } from '../../map/shapes.ts'
 import { event } from '../event.ts'
 import { client } from '../session.ts'
@@ -48,4 +49,8 @@ export const ground = computed<Ground>(() => ({
   language: consoleLanguage.value,
 }))
 
-export const mapSource = computed(() => (counties.value === null ? null : pageWords.value.mapSource))
+/** Who made the ground of a map of this place; null: nothing of the atlas is there. */
+export const sourceOf = (place: Bounds | null): string | null =>
+  isOnAtlas(counties.value, place) ? pageWords.value.mapSource : null
+
+export const mapSource = computed(() => sourceOf(drawn.value?.bounds ?? null))

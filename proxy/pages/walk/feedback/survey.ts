@@ -1,36 +1,82 @@
 /** The survey: answers are kept on the device, sent when the pilgrim says so, and shown again to be changed. */
 import { computed, signal } from '@preact/signals'
-import type { ClientError } from '#shared/client/index.ts'
+import type { ClientError, Data } from '#shared/client/index.ts'
 import { keepEntry, sendKept, takeRefused, waitingOf, whenSettled, withdrawEntries } from '../outbox.ts'
+import { nameIn } from '#shared/core/rules/languages.ts'
+import { DEFAULT_KINDS } from '#shared/core/rules/survey-kinds.ts'
+import type { SurveyWords } from '#shared/locales/words.ts'
+import { language } from '../../frame/language.ts'
 import { person } from '../session/current-state.ts'
 import type { SurveyAnswers } from '../session/senders.ts'
-import { profile, profileChanged, refreshProfile } from '../session/service.ts'
+import { client, config, profile, profileChanged, refreshProfile } from '../session/service.ts'
 import { keep, kept } from '../session/stored-signals.ts'
 
-export const QUESTIONS = ['q1', 'q2', 'q3', 'q4', 'q5', 'q6', 'q7', 'q8', 'q9', 'q10'] as const
-export type Question = (typeof QUESTIONS)[number]
+type Form = Data<'readSurveyForm'>
 
-/** Questions with several answers. */
-export const SEVERAL: ReadonlySet<Question> = new Set(['q3', 'q5', 'q6'])
-/** Questions that are answered in own words. */
-export const IN_WORDS: ReadonlySet<Question> = new Set(['q10'])
+/** The questions that an owner has set, as last read: also in a dead zone. */
+const read = kept<Form | null>('walk-survey-form', null)
 
-/** A chosen value, several, or a text. */
-type Answer = string | readonly string[]
-type Draft = Readonly<Partial<Record<Question, Answer>>>
+/** A question as it is asked. Its name is `q1` to `q10`. */
+export interface Question {
+  readonly name: string
+  readonly kind: SurveyKind
+  readonly ask: string
+  /** Each with the value that is sent. */
+  readonly choices: readonly (readonly [value: string, text: string])[]
+}
+export type SurveyKind = Form['questions'][number]['kind']
+
+/** Whether the event has its own questions, and this phone does not have them yet. */
+export const isFormMissing = computed(() => formVersion() > 0 && read.value?.version !== formVersion())
+
+/** What an older release has kept of the configuration lacks it. */
+const formVersion = (): number => config.value?.survey_version ?? 0
+
+/** The questions in the reader's language. @param words those that are asked where an owner has set no others */
+export function questionsOf({ questions }: SurveyWords): readonly Question[] {
+  const own = formVersion() > 0 ? read.value : null
+  if (own === null)
+    return Object.entries(questions).map(([name, { ask, answers }]) => ({
+      name,
+      kind: DEFAULT_KINDS[name as keyof typeof questions],
+      ask,
+      choices: Object.entries<string>(answers),
+    }))
+  const inWords = (texts: Parameters<typeof nameIn>[0]) =>
+    nameIn(texts, language.value, config.value?.language ?? language.value)
+  return own.questions.map(({ kind, ask, choices }, i) => ({
+    name: `q${i + 1}`,
+    kind,
+    ask: inWords(ask),
+    choices: choices.map(({ value, names }) => [value, inWords(names)]),
+  }))
+}
+
+/** Reads the event's own questions, where it has any. */
+export async function readForm(): Promise<void> {
+  if (!isFormMissing.value) return
+  const answer = await client.readSurveyForm()
+  if (answer.ok) keep(read, answer.data)
+}
+
+/** A chosen value, several, a number, or a text. */
+type Answer = string | number | readonly string[]
+type Draft = Readonly<Record<string, Answer>>
 
 /** The draft after a value was touched: chosen, or taken back. An empty answer is none. */
-function answered(draft: Draft, question: Question, value: string): Draft {
+function answered(draft: Draft, { name: question, kind }: Question, value: string): Draft {
   const { [question]: before, ...others } = draft
-  if (IN_WORDS.has(question)) return value.trim() === '' ? others : { ...others, [question]: value }
-  if (!SEVERAL.has(question)) return before === value ? others : { ...others, [question]: value }
+  if (kind === 'text') return value.trim() === '' ? others : { ...others, [question]: value }
+  if (kind === 'number')
+    return Number.isFinite(Number.parseFloat(value)) ? { ...others, [question]: Number(value) } : others
+  if (kind === 'choice') return before === value ? others : { ...others, [question]: value }
   const chosen = Array.isArray(before) ? (before as readonly string[]) : []
   const next = chosen.includes(value) ? chosen.filter((one) => one !== value) : [...chosen, value]
   return next.length === 0 ? others : { ...others, [question]: next }
 }
 
-export const isChosen = (draft: Draft, question: Question, value: string): boolean => {
-  const answer = draft[question]
+export const isChosen = (draft: Draft, { name }: Question, value: string): boolean => {
+  const answer = draft[name]
   return Array.isArray(answer) ? answer.includes(value) : answer === value
 }
 
@@ -75,15 +121,30 @@ export function changeAnswers(): void {
   surveyState.value = 'open'
 }
 
+/** The answers to these questions. An earlier form may have had others, and other choices. */
+const answersTo = (questions: readonly Question[], draft: Draft): Draft =>
+  Object.fromEntries(
+    questions.flatMap(({ name, kind, choices }) => {
+      const given = draft[name]
+      if (given === undefined) return []
+      if (kind === 'text' || kind === 'number') return Array.isArray(given) ? [] : [[name, given]]
+      const isKnown = (value: unknown) => choices.some(([of]) => of === value)
+      const known = [given].flat().filter(isKnown) as string[]
+      if (known.length === 0) return []
+      return [[name, kind === 'several' ? known : known[0]!]]
+    }),
+  )
+
 /** The pilgrim sends the answers. Without a network they wait. */
-export async function sendSurvey(): Promise<void> {
-  if (Object.keys(answers.value).length === 0) {
+export async function sendSurvey(questions: readonly Question[]): Promise<void> {
+  const given = answersTo(questions, answers.value)
+  if (Object.keys(given).length === 0) {
     surveyState.value = 'empty'
     return
   }
   surveyState.value = 'sending'
-  keep(draft, answers.value)
-  const isKept = await keepEntry('survey', { answers: draft.value })
+  keep(draft, given)
+  const isKept = await keepEntry('survey', { answers: draft.value, formVersion: formVersion() })
   if (!isKept.ok) return void (surveyState.value = isKept.error)
   await sendKept()
   // It waits, and goes by itself.

@@ -130,11 +130,17 @@ export const sendShare = (
 export const sendUnshare = ({ userId, fields }: Entry, options: CallOptions): Promise<Answer<unknown>> =>
   client.revokeShare({ user_id: userId, id: (fields as { readonly id: string }).id }, options)
 
-/** A chosen value, several, or a text, by question. */
-export type SurveyAnswers = Readonly<Record<string, string | readonly string[]>>
+/** A chosen value, several, a number, or a text, by question. */
+export type SurveyAnswers = Readonly<Record<string, string | number | readonly string[]>>
 
-export const sendSurvey = ({ userId, fields }: Entry, options: CallOptions): Promise<Answer<unknown>> =>
-  client.submitSurvey(
-    { user_id: userId, survey: (fields as { answers: Record<string, string | string[]> }).answers },
-    options,
-  )
+/** What releases before 1.5.0 have kept has no version. */
+export interface SurveyFields {
+  readonly answers: SurveyAnswers
+  readonly formVersion?: number
+}
+
+export function sendSurvey({ userId, fields }: Entry, options: CallOptions): Promise<Answer<unknown>> {
+  const { answers, formVersion } = fields as unknown as SurveyFields
+  const survey = answers as Record<string, string | number | string[]>
+  return client.submitSurvey({ user_id: userId, survey, form_version: formVersion ?? null }, options)
+}

@@ -9,15 +9,18 @@ import {
   type Failure,
 } from '#shared/client/index.ts'
 import { figureRead, tallyOf } from '../checkin/tally.ts'
-import { offerLanguages } from '../../frame/language.ts'
+import { levelNames } from '#shared/core/rules/levels.ts'
+import { language, offerLanguages } from '../../frame/language.ts'
+import { words } from '../words.ts'
 import { lineToken, lineTokenNow, lineUserId, logInAgain } from './line-login.ts'
 import { noteClock, now } from './clock.ts'
 import { keep, kept } from './stored-signals.ts'
 import { change, consentWithdrawn, erasedElsewhere, person } from './current-state.ts'
 import { LOOKS_MS, type Person } from '../state.ts'
 
-/** What an older release has kept on the device has no names. */
-type EventConfig = Omit<Data<'readEventConfig'>, 'names'> & Partial<Pick<Data<'readEventConfig'>, 'names'>>
+/** What an older release has kept on the device lacks these. */
+type Newer = 'names' | 'followed' | 'level_names' | 'notice' | 'survey_version'
+type EventConfig = Omit<Data<'readEventConfig'>, Newer> & Partial<Pick<Data<'readEventConfig'>, Newer>>
 export type Profile = Data<'readProfile'>
 
 /** The last known configuration: a start without a network uses it. Null before the first one. */
@@ -49,6 +52,15 @@ config.subscribe((event) => {
   if (event !== null && event.status !== null) change('event', event.status)
 })
 
+/** The name of a level in this event. */
+export const levelName = (level: number): string =>
+  levelNames(
+    config.value?.level_names ?? null,
+    words.value.levels,
+    language.value,
+    config.value?.language ?? language.value,
+  )[level - 1]!
+
 export const usesLine = computed(() => config.value?.identity === 'line')
 
 /** The pilgrim of each call. With LINE it is the one who is logged in. */
@@ -70,7 +82,7 @@ export async function owner(): Promise<{ userId: string } | undefined> {
 const TIMEOUT_MS = 20_000
 
 /** What goes out of a pilgrim who was erased elsewhere: readings, and what erases the rest. */
-const OF_ERASED = new Set(['readEventConfig', 'readRoute', 'readProfile', 'eraseOwnData'])
+const OF_ERASED = new Set(['readEventConfig', 'readEventNotice', 'readRoute', 'readProfile', 'eraseOwnData'])
 /** What a consent that was taken back ends. */
 const BY_CONSENT = new Set(['checkIn', 'syncTrack'])
 const ERASED: ClientError = { code: 'erased', status: 410, message: 'The pilgrim was deleted.' }

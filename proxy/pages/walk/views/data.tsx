@@ -16,6 +16,7 @@ import { forgetAll } from '../session/stored-signals.ts'
 import { clearQueue, queue, waiting } from '../outbox.ts'
 import { SaveWaiting } from './waiting.tsx'
 import { agrees, setConsent } from '../session/consent.ts'
+import { isNoticeKnown } from '../session/notice.ts'
 import { pageWords } from '../../frame/language.ts'
 import { toldText, useChange } from './use-service.tsx'
 
@@ -188,6 +189,7 @@ function Privacy() {
         )}
         <Button
           busy={consent.busy.value}
+          disabled={!agrees() && !isNoticeKnown.value}
           onClick={() => (agrees() ? (asks.value = true) : void consent.keep(() => setConsent(true)))}
         >
           {agrees() ? me.withdraw : me.agreeAgain}
@@ -232,7 +234,11 @@ export function NotTakingPart() {
         <>
           {consented ? null : <NewerConsent />}
           {change.said(null)}
-          <Button busy={change.busy.value} onClick={() => void undo()}>
+          <Button
+            busy={change.busy.value}
+            disabled={!consented && !isNoticeKnown.value}
+            onClick={() => void undo()}
+          >
             {consented ? me.rejoin : me.agreeAgain}
           </Button>
         </>

@@ -2,8 +2,7 @@
 import { words } from '../words.ts'
 import { figure } from '#shared/locales/units.ts'
 import { unitText } from '../format.ts'
-import { profile } from '../session/service.ts'
-import { pageWords } from '../../frame/language.ts'
+import { levelName, profile } from '../session/service.ts'
 import { Emblem } from '../../design/emblem.tsx'
 
 export function Level(props: {
@@ -16,7 +15,7 @@ export function Level(props: {
     <div class="row level">
       <Emblem level={level} />
       <p class="grow">
-        <strong>{pageWords.value.levels[level - 1]}</strong>
+        <strong>{levelName(level)}</strong>
         <br />
         <span class="quiet">{words.value.way.level(level)}</span>
       </p>

@@ -5,7 +5,7 @@ import { carbonText, dayText, timeText, whenText } from '../format.ts'
 import { sentenceOf } from '../problem.ts'
 import { totalCheckIns } from '../outbox.ts'
 import { now } from '../session/clock.ts'
-import { profile } from '../session/service.ts'
+import { levelName, profile } from '../session/service.ts'
 import type { DayOfWay } from '../way/kept-days.ts'
 import { ownSums, readWay, type ShownDay, shownDay, wayError } from '../way/own-way.ts'
 import { Again, Notice, View } from './view.tsx'
@@ -15,7 +15,6 @@ import { Way as Row } from './feedback-tab.tsx'
 import { Stations } from './stations.tsx'
 import { useReading } from './use-service.tsx'
 import { savedMg } from '#shared/core/rules/carbon.ts'
-import { pageWords } from '../../frame/language.ts'
 
 /** Kilometres of the profile when the way was read last. */
 let kmAtReading: number | undefined
@@ -65,7 +64,7 @@ function NextLevel() {
     const checkIns = Math.max(0, next.checkins_needed - Math.max(0, totalCheckIns.value - checkins))
     if (next.km_needed === 0 && checkIns === 0) return null
     const km = next.km_needed === 0 ? null : kmToGo(next.km_needed, walked)
-    return <p>{words.value.way.next(pageWords.value.levels[next.level - 1]!, km, checkIns)}</p>
+    return <p>{words.value.way.next(levelName(next.level), km, checkIns)}</p>
   }
   return <p>{level === 9 ? words.value.way.highest : words.value.way.first}</p>
 }

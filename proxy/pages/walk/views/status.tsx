@@ -13,6 +13,7 @@ import { updateReady } from '../session/update.ts'
 import { Consent } from './welcome.tsx'
 import { Notice } from './view.tsx'
 import { agrees, setConsent } from '../session/consent.ts'
+import { isNoticeKnown } from '../session/notice.ts'
 import { show } from '../route.ts'
 import { pageWords } from '../../frame/language.ts'
 import { useChange } from './use-service.tsx'
@@ -102,7 +103,7 @@ export function NewConsent() {
     <section class="stack view">
       <p class="strong">{isFirst ? words.value.welcome.consentHere : words.value.welcome.newConsent}</p>
       <Consent version={version} />
-      <Button kind="primary" onClick={() => void setConsent(true)}>
+      <Button kind="primary" disabled={!isNoticeKnown.value} onClick={() => void setConsent(true)}>
         {words.value.welcome.agree}
       </Button>
       {isFirst ? null : (

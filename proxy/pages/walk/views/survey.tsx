@@ -12,19 +12,19 @@ import {
   answeredElsewhere,
   answers,
   changeAnswers,
-  IN_WORDS,
   isChosen,
   place,
+  isFormMissing,
   type Question,
-  QUESTIONS,
+  questionsOf,
+  readForm,
   sendSurvey,
-  SEVERAL,
   surveyState,
   surveyWaits,
 } from '../feedback/survey.ts'
 import { keep } from '../session/stored-signals.ts'
 import { Closed } from './feedback-tab.tsx'
-import { NotDone, Notice, NotLoaded, View } from './view.tsx'
+import { Again, NotDone, Notice, NotLoaded, View } from './view.tsx'
 
 /** Words in the language that was chosen last; `missing`: they could not be loaded. */
 const survey = signal<SurveyWords | 'missing' | null>(null)
@@ -42,12 +42,19 @@ export function Survey() {
   useEffect(() => {
     if (surveyState.value !== 'sending') surveyState.value = 'open'
     void loadWords(chosen)
+    void readForm()
   }, [chosen])
   const own = survey.value
-  if (own === null || own === 'missing')
+  if (own === null || own === 'missing' || isFormMissing.value)
     return (
       <View title={words.value.say.survey} back>
-        {own === null ? null : <NotLoaded />}
+        {own === null ? null : own === 'missing' ? (
+          <NotLoaded />
+        ) : (
+          <Notice kind="warning" action={<Again ask={readForm}>{words.value.retry}</Again>}>
+            {words.value.problems.notDone.offline}
+          </Notice>
+        )}
       </View>
     )
   const state = surveyState.value
@@ -83,20 +90,25 @@ function Outcome({ own }: { readonly own: SurveyWords }) {
 }
 
 function Asking({ words }: { readonly words: SurveyWords }) {
-  const number = Math.min(place.value, QUESTIONS.length - 1)
-  const isLast = number === QUESTIONS.length - 1
+  const questions = questionsOf(words)
+  const number = Math.min(place.value, questions.length - 1)
+  const isLast = number === questions.length - 1
   return (
     <>
       {answeredElsewhere.value ? <Notice>{words.replaces}</Notice> : null}
-      {number === 0 ? <p class="quiet">{words.intro}</p> : null}
-      <Ask words={words} question={QUESTIONS[number]!} number={number} />
-      {isLast ? <Open words={words} shown={QUESTIONS[number]!} /> : null}
+      {number === 0 ? <p class="quiet">{words.intro(questions.length)}</p> : null}
+      <Ask words={words} question={questions[number]!} number={number} of={questions.length} />
+      {isLast ? <Open words={words} questions={questions} /> : null}
       <div class="row ends">
         <Button disabled={number === 0} onClick={() => keep(place, number - 1)}>
           {words.before}
         </Button>
         {isLast ? (
-          <Button kind="primary" busy={surveyState.value === 'sending'} onClick={() => void sendSurvey()}>
+          <Button
+            kind="primary"
+            busy={surveyState.value === 'sending'}
+            onClick={() => void sendSurvey(questions)}
+          >
             {words.send}
           </Button>
         ) : (
@@ -109,53 +121,68 @@ function Asking({ words }: { readonly words: SurveyWords }) {
   )
 }
 
-/** How many other questions have no answer, before the answers are sent. */
-function Open({ words, shown }: { readonly words: SurveyWords; readonly shown: Question }) {
-  const open = QUESTIONS.filter((question) => question !== shown && answers.value[question] === undefined)
+interface OpenProps {
+  readonly words: SurveyWords
+  readonly questions: readonly Question[]
+}
+
+/** How many questions before the last have no answer, before the answers are sent. */
+function Open({ words, questions }: OpenProps) {
+  const open = questions.slice(0, -1).filter(({ name }) => answers.value[name] === undefined)
   if (open.length === 0) return null
   return (
-    <Notice action={<Button onClick={() => keep(place, QUESTIONS.indexOf(open[0]!))}>{words.toOpen}</Button>}>
+    <Notice action={<Button onClick={() => keep(place, questions.indexOf(open[0]!))}>{words.toOpen}</Button>}>
       {words.open(open.length)}
     </Notice>
   )
 }
 
-function Ask(props: { readonly words: SurveyWords; readonly question: Question; readonly number: number }) {
-  const { words, question, number } = props
-  const { ask, answers: choices } = words.questions[question]
+interface AskProps {
+  readonly words: SurveyWords
+  readonly question: Question
+  readonly number: number
+  readonly of: number
+}
+
+function Ask({ words, question, number, of }: AskProps) {
+  const { name, kind, ask, choices } = question
   const touch = (value: string) => answer(question, value)
   const legend = (
     <>
-      <span class="quiet">{words.progress(number + 1, QUESTIONS.length)}</span>
+      <span class="quiet">{words.progress(number + 1, of)}</span>
       <br />
       <strong>{ask}</strong>
     </>
   )
-  if (IN_WORDS.has(question))
+  const given = answers.value[name]
+  const field = {
+    id: name,
+    value: Array.isArray(given) ? '' : String(given ?? ''),
+    onInput: (event: InputEvent) => touch((event.currentTarget as HTMLInputElement).value),
+  }
+  if (kind === 'text' || kind === 'number')
     return (
       <div class="field">
-        <label class="question" for={question}>
+        <label class="question" for={name}>
           {legend}
         </label>
-        <textarea
-          id={question}
-          rows={5}
-          maxLength={2_000}
-          value={(answers.value[question] as string | undefined) ?? ''}
-          onInput={({ currentTarget }) => touch(currentTarget.value)}
-        />
+        {kind === 'text' ? (
+          <textarea rows={5} maxLength={2_000} {...field} />
+        ) : (
+          <input type="number" inputMode="decimal" step="any" {...field} />
+        )}
       </div>
     )
-  const several = SEVERAL.has(question)
+  const several = kind === 'several'
   return (
-    <fieldset class="answers" key={question}>
+    <fieldset class="answers" key={name}>
       <legend>{legend}</legend>
       {several ? <p class="quiet">{words.several}</p> : null}
-      {Object.entries<string>(choices).map(([value, text]) => (
+      {choices.map(([value, text]) => (
         <label key={value} class="check">
           <input
             type={several ? 'checkbox' : 'radio'}
-            name={question}
+            name={name}
             checked={isChosen(answers.value, question, value)}
             onClick={() => touch(value)}
           />

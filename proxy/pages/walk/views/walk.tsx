@@ -30,7 +30,7 @@ export const Walk = () => {
       <Waiting />
       <Sos />
       <a class="button" href="/">
-        {pageWords.value.procession}
+        {pageWords.value.where(pageWords.value.followed[config.value?.followed ?? 'procession'])}
       </a>
       {codeIsSafe.value || usesLine.value || !hasWalked() ? null : (
         <Notice action={<Button onClick={() => show('code')}>{words.value.recovery.remindButton}</Button>}>

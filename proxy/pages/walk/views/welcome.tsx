@@ -12,6 +12,8 @@ import { show } from '../route.ts'
 import { draftOf, keepDraft } from '../session/drafts.ts'
 import { lineBridge, lineName, lineUserId } from '../session/line-login.ts'
 import { change } from '../session/current-state.ts'
+import { isNoticeKnown, noticeText, readNotice } from '../session/notice.ts'
+import { dateText } from '../format.ts'
 import { introduce } from '../outbox.ts'
 import { config, refreshConfig, signInAgain, usesLine } from '../session/service.ts'
 import { Again, Notice, View } from './view.tsx'
@@ -99,7 +101,7 @@ function Form(props: { readonly version: string; readonly liffId: string | null 
         missing={missing.value}
       />
       <Consent version={version} />
-      <Button kind="primary" type="submit">
+      <Button kind="primary" type="submit" disabled={!isNoticeKnown.value}>
         {words.value.welcome.agree}
       </Button>
       {usesLine.value ? null : (
@@ -191,10 +193,38 @@ function consentSentences(): string[] {
   return [...consent.slice(0, -1), publicMapSentence(), ...consent.slice(-1)]
 }
 
-export const Consent = ({ version }: { readonly version: string }) => (
-  <section class="card stack-2">
-    <h2>{words.value.welcome.consentTitle}</h2>
-    <Sentences of={consentSentences()} />
-    <p class="quiet">{words.value.welcome.version(version)}</p>
-  </section>
-)
+/** Whom to ask, and until when the data are kept. */
+function organiserSentences(): string[] {
+  const { organiser, contact, kept } = words.value.welcome
+  const { organiser: name = null, contact: at = null, kept_until: until = null } = config.value?.notice ?? {}
+  return [
+    kept(until === null ? null : dateText(Date.parse(until))),
+    ...(name === null ? [] : [organiser(name)]),
+    ...(at === null ? [] : [contact(at)]),
+  ]
+}
+
+export function Consent({ version }: { readonly version: string }) {
+  const said = words.value.welcome
+  useEffect(() => void readNotice(), [version])
+  return (
+    <section class="card stack-2">
+      <h2>{said.consentTitle}</h2>
+      <Sentences of={consentSentences()} />
+      <Sentences of={organiserSentences()} />
+      {isNoticeKnown.value ? (
+        noticeText.value === null ? null : (
+          <details class="own-notice">
+            <summary>{said.ownNotice}</summary>
+            <p>{noticeText.value}</p>
+          </details>
+        )
+      ) : (
+        <Notice kind="warning" action={<Again ask={readNotice}>{words.value.retry}</Again>}>
+          {said.noticeMissing}
+        </Notice>
+      )}
+      <p class="quiet">{said.version(version)}</p>
+    </section>
+  )
+}

@@ -10,7 +10,18 @@ import { show } from '../../router.ts'
 import { reachesNobody } from '../../sos-reach.ts'
 import { words } from '../../words.ts'
 
-const ROWS = ['name', 'dates', 'contact', 'route', 'line', 'alerts', 'backup', 'trial'] as const
+const ROWS = [
+  'name',
+  'dates',
+  'contact',
+  'notice',
+  'survey',
+  'route',
+  'line',
+  'alerts',
+  'backup',
+  'trial',
+] as const
 type Row = (typeof ROWS)[number]
 
 type Condition = Data<'readCondition'>
@@ -20,6 +31,8 @@ const PLACES: Partial<Readonly<Record<Row, () => void>>> = {
   name: () => show('lifecycle', { panel: 'event-name' }),
   dates: () => show('lifecycle', { panel: 'event-name' }),
   contact: () => show('lifecycle', { panel: 'event-contact' }),
+  notice: () => show('lifecycle', { panel: 'event-notice' }),
+  survey: () => show('lifecycle', { panel: 'event-survey' }),
   route: () => show('lifecycle', { panel: 'event-route' }),
   alerts: () => show('system', { panel: 'alerting' }),
   backup: () => show('system', { panel: 'alerting' }),
@@ -27,7 +40,7 @@ const PLACES: Partial<Readonly<Record<Row, () => void>>> = {
 
 function isDone(
   row: Row,
-  { name, contact, route }: Settings,
+  { name, contact, notice, survey, route }: Settings,
   { alerting, backup_at, ledger }: Condition,
 ): boolean {
   switch (row) {
@@ -37,6 +50,10 @@ function isDone(
       return name.value.starts_at !== null && name.value.ends_at !== null
     case 'contact':
       return contact.version > 0
+    case 'notice':
+      return notice.value.organiser !== null && notice.value.contact !== null
+    case 'survey':
+      return survey.version > 0
     case 'route':
       return route.value.lines.length > 0
     case 'line':

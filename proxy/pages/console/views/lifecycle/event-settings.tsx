@@ -1,43 +1,56 @@
 /** What describes the event, which the owner edits part by part. */
 import type { Answer } from '#shared/client/index.ts'
-import { useSignal } from '@preact/signals'
+import type { Language } from '#shared/contracts/bot.ts'
 import type { ComponentChildren } from 'preact'
-import { Changed, instantOrNull, localOf, Meanwhile, TOAST_MS } from './changed.tsx'
+import {
+  instantOrNull,
+  localOf,
+  Meanwhile,
+  PartForm,
+  type PartProps,
+  useEditing,
+  withoutEmpty,
+} from './part-form.tsx'
 import { Checklist } from './checklist.tsx'
 import { PosterPanel } from './poster-panel.tsx'
 import { RoutePanel } from './route-settings.tsx'
-import { type EventSettings as Settings, readEvent, useEventSettings } from '../../event.ts'
-import { warn } from '../../parts/actions.tsx'
+import { MessagesPanel } from './event-messages.tsx'
+import { SurveyPanel } from './event-survey.tsx'
+import { WordsPanel } from './event-words.tsx'
+import { type EventSettings as Settings, useEventSettings } from '../../event.ts'
 import { Choice, Field } from '../../parts/fields.tsx'
-import { PanelFrom, refusalOf } from '../../parts/panel.tsx'
+import { PanelFrom } from '../../parts/panel.tsx'
 import { type Resource, useResource } from '../../resource.ts'
 import { client } from '../../session.ts'
-import { ownName, words } from '../../words.ts'
-import { Button } from '../../../design/button.tsx'
-import { showToast } from '../../../design/toast.tsx'
-import { LANGUAGES, pageWords } from '../../../frame/language.ts'
+import { ownName, pair, words } from '../../words.ts'
+import { LANGUAGES } from '../../../frame/language.ts'
 
 /** What a form holds: a text for each field. */
 type Texts = Readonly<Record<string, string>>
 
-interface PartForm {
-  readonly part: 'name' | 'contact' | 'languages'
+interface Fields {
+  readonly part: 'name' | 'contact' | 'languages' | 'notice'
   readonly title: string
   readonly texts: (settings: Settings) => Texts
   readonly label: (field: string) => string
   readonly type?: (field: string) => 'text' | 'datetime-local'
   /** Of each field; a text field by default. */
-  readonly control?: (field: string) => 'choice' | 'check' | 'none'
+  readonly control?: (field: string) => 'choice' | 'check' | 'none' | 'long' | undefined
+  readonly note?: string
   readonly save: (texts: Texts, version: number) => Promise<Answer<Settings>>
 }
 
 const orNull = (text: string | undefined): string | null => text?.trim() || null
 
-const nameForm = (): PartForm => ({
+/** A text for each language. */
+const textsOf = (texts: Partial<Record<Language, string | undefined>>): Texts =>
+  Object.fromEntries(LANGUAGES.map(({ value: of }) => [of, texts[of] ?? '']))
+
+const nameForm = (): Fields => ({
   part: 'name',
   title: words.value.event.name,
   texts: ({ name: { value } }) => ({
-    ...Object.fromEntries(LANGUAGES.map(({ value: of }) => [of, value.names[of] ?? ''])),
+    ...textsOf(value.names),
     starts_at: localOf(value.starts_at),
     ends_at: localOf(value.ends_at),
   }),
@@ -50,14 +63,14 @@ const nameForm = (): PartForm => ({
   type: (field) => (field.endsWith('_at') ? 'datetime-local' : 'text'),
   save: ({ starts_at, ends_at, ...names }, version) =>
     client.setEventName({
-      names: Object.fromEntries(Object.entries(names).filter(([, name]) => name.trim() !== '')),
+      names: withoutEmpty(names),
       starts_at: instantOrNull(starts_at),
       ends_at: instantOrNull(ends_at),
       version,
     }),
 })
 
-const contactForm = (): PartForm => ({
+const contactForm = (): Fields => ({
   part: 'contact',
   title: words.value.event.contact,
   texts: ({ contact: { value } }) => ({
@@ -78,7 +91,7 @@ const OWN = 'own'
 const isOffered = (text: string | undefined): boolean => text !== ''
 
 /** The own language, and of each language whether it is offered; English always is. */
-const languagesForm = (): PartForm => ({
+const languagesForm = (): Fields => ({
   part: 'languages',
   title: words.value.event.languages,
   texts: ({ languages: { value } }) => ({
@@ -98,6 +111,40 @@ const languagesForm = (): PartForm => ({
   },
 })
 
+/** The service takes no more characters. */
+const MAX_NOTICE_TEXT = 6_000
+
+const OF_NOTICE = ['organiser', 'contact', 'kept_until'] as const
+const isOfNotice = (field: string): field is (typeof OF_NOTICE)[number] =>
+  OF_NOTICE.some((one) => one === field)
+
+/** Organiser, contact, the last day, and a text in each language. */
+const noticeForm = (): Fields => ({
+  part: 'notice',
+  title: words.value.event.notice,
+  note: words.value.event.noticeNote,
+  texts: ({ notice: { value } }) => ({
+    organiser: value.organiser ?? '',
+    contact: value.contact ?? '',
+    kept_until: localOf(value.kept_until),
+    ...textsOf(value.texts),
+  }),
+  label: (field) =>
+    isOfNotice(field)
+      ? words.value.event.noticeFields[field]
+      : pair(words.value.event.ownText, ownName(field)),
+  type: (field) => (field === 'kept_until' ? 'datetime-local' : 'text'),
+  control: (field) => (isOfNotice(field) ? undefined : 'long'),
+  save: ({ organiser, contact, kept_until, ...texts }, version) =>
+    client.setEventNotice({
+      organiser: orNull(organiser),
+      contact: orNull(contact),
+      kept_until: instantOrNull(kept_until),
+      texts: withoutEmpty(texts),
+      version,
+    }),
+})
+
 const CONDITION_MS = 60_000
 
 export function EventSettings({ hasEnded }: { readonly hasEnded: boolean }) {
@@ -109,107 +156,56 @@ export function EventSettings({ hasEnded }: { readonly hasEnded: boolean }) {
       <Part from={settings} form={nameForm()} />
       <RoutePanel from={settings} />
       <Part from={settings} form={contactForm()} />
+      <Part from={settings} form={noticeForm()} />
       <Part from={settings} form={languagesForm()} />
+      <WordsPanel from={settings} />
+      <SurveyPanel from={settings} />
+      <MessagesPanel from={settings} />
       <PosterPanel from={settings} />
     </>
   )
 }
 
-interface PartProps {
+interface PanelProps {
   readonly from: Resource<Settings>
-  readonly form: PartForm
+  readonly form: Fields
 }
 
-const Part = ({ from, form }: PartProps) => (
+const Part = ({ from, form }: PanelProps) => (
   <PanelFrom title={form.title} kind={`event-${form.part}`} from={from}>
-    {(settings) => <Form key={form.part} form={form} from={from} settings={settings} />}
+    {(settings) => <Form key={form.part} fields={form} from={from} settings={settings} />}
   </PanelFrom>
 )
 
-interface Draft {
-  /** What the owner saw when they began to type, or after a refusal. */
-  readonly seen: Texts
-  readonly version: number
-  readonly texts: Texts
-}
-
-function Form({ form, from, settings }: PartProps & { readonly settings: Settings }) {
-  const draft = useSignal<Draft | null>(null)
-  const isRefused = useSignal(false)
-  const busy = useSignal(false)
-  const stored = form.texts(settings)
-  const texts = draft.value?.texts ?? stored
-  const close = () => {
-    draft.value = null
-    isRefused.value = false
-  }
-  const type = (field: string, text: string) => {
-    draft.value = {
-      seen: stored,
-      version: settings.version,
-      ...draft.value,
-      texts: { ...texts, [field]: text },
-    }
-  }
-  const submit = async () => {
-    const { version } = draft.value ?? settings
-    busy.value = true
-    const answer = await form.save(texts, version)
-    // Only the settings are read again: whoever fills in one form after the other has a limit of calls.
-    await from.reload()
-    busy.value = false
-    if (answer.ok) {
-      close()
-      showToast(words.value.common.saved, { forMs: TOAST_MS })
-      await readEvent()
-      return
-    }
-    warn(answer.error, refusalOf)
-    // The owner sees what is stored beside what they typed; saving again replaces it.
-    const fresh = from.value.value
-    if (draft.value === null || fresh === null) return
-    isRefused.value = true
-    draft.value = { ...draft.value, version: fresh.version }
-  }
+function Form({ fields, ...props }: PartProps & { readonly fields: Fields }) {
+  const { settings } = props
+  const stored = fields.texts(settings)
+  const { value, change, overtaken, form } = useEditing<Texts>(props, fields.part, {
+    stored,
+    save: fields.save,
+  })
   return (
-    <form
-      class="event-form"
-      aria-label={form.title}
-      onSubmit={(submitted) => {
-        submitted.preventDefault()
-        void submit()
-      }}
-    >
+    <PartForm title={fields.title} part={settings[fields.part]} form={form}>
+      {fields.note === undefined ? null : <p class="small note">{fields.note}</p>}
       {Object.keys(stored).map((field) => (
         <Control
           key={field}
-          form={form}
+          form={fields}
           field={field}
-          text={texts[field]!}
-          onType={(text) => type(field, text)}
+          text={value[field]!}
+          onType={(text) => change({ [field]: text })}
         >
-          {isRefused.value && draft.value !== null && stored[field] !== draft.value.seen[field] ? (
+          {overtaken === null || stored[field] === overtaken[field] ? null : (
             <Meanwhile text={stored[field]!} />
-          ) : null}
+          )}
         </Control>
       ))}
-      <Changed settings={settings[form.part]}>
-        {/* Values that nobody has chosen can be saved as they are. */}
-        {draft.value === null && settings[form.part].version > 0 ? null : (
-          <>
-            <Button kind="primary" type="submit" busy={busy.value}>
-              {words.value.common.save}
-            </Button>
-            {draft.value === null ? null : <Button onClick={close}>{pageWords.value.cancel}</Button>}
-          </>
-        )}
-      </Changed>
-    </form>
+    </PartForm>
   )
 }
 
 interface ControlProps {
-  readonly form: PartForm
+  readonly form: Fields
   readonly field: string
   readonly text: string
   readonly onType: (text: string) => void
@@ -246,6 +242,12 @@ function Control({ form, field, text, onType, children }: ControlProps) {
           {label}
           {children}
         </label>
+      )
+    case 'long':
+      return (
+        <Field name={field} label={label} value={text} long wide maxLength={MAX_NOTICE_TEXT} onType={onType}>
+          {children}
+        </Field>
       )
     case undefined:
       return (

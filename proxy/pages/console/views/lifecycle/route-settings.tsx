@@ -4,21 +4,17 @@ import { joinLines, lengthOf } from '#shared/core/map/join-lines.ts'
 import { createRoute, flatLine, type Route } from '#shared/core/map/walking-route.ts'
 import { unpackLines } from '#shared/core/rules/along-route.ts'
 import { useSignal } from '@preact/signals'
-import type { ComponentChildren } from 'preact'
 import { useEffect, useMemo, useRef } from 'preact/hooks'
-import { type EventSettings, readEvent } from '../../event.ts'
-import { ground, loadGround, mapSource } from '../../map/ground.ts'
+import type { EventSettings } from '../../event.ts'
+import { ground, loadGround, sourceOf } from '../../map/ground.ts'
 import { MapHint, showHint } from '../../map/crowd-map.tsx'
-import { warn } from '../../parts/actions.tsx'
 import { Field } from '../../parts/fields.tsx'
-import { PanelFrom, refusalOf } from '../../parts/panel.tsx'
+import { PanelFrom } from '../../parts/panel.tsx'
 import type { Resource } from '../../resource.ts'
 import { client } from '../../session.ts'
 import { consoleLanguage, inKm, ownName, pair, words } from '../../words.ts'
 import { Button } from '../../../design/button.tsx'
 import { Symbol } from '../../../design/symbol.tsx'
-import { showToast } from '../../../design/toast.tsx'
-import { pageWords } from '../../../frame/language.ts'
 import { drawInColours } from '../../../frame/theme.ts'
 import { LAND } from '../../../map/ground.ts'
 import { MapFrame } from '../../../map/map-frame.ts'
@@ -26,7 +22,15 @@ import { Controls, World } from '../../../map/map-parts.tsx'
 import type { Scene } from '../../../map/painter.ts'
 import { type Bounds, fitting, latOf, lngOf, scaleOf, worldX, worldY } from '../../../map/projection.ts'
 import { routeShapes } from '../../../map/shapes.ts'
-import { Changed, instantOrNull, localOf, Meanwhile, TOAST_MS } from './changed.tsx'
+import {
+  instantOrNull,
+  localOf,
+  Meanwhile,
+  PartForm,
+  type PartProps,
+  useEditing,
+  withoutEmpty,
+} from './part-form.tsx'
 import type { FileLine, RouteFault } from './route-file.ts'
 
 type Station = RoutePart['stations'][number]
@@ -36,7 +40,6 @@ const MAX_STATIONS = 200
 
 /** What the owner is editing. */
 interface Draft {
-  readonly version: number
   readonly lines: RoutePart['lines']
   readonly stations: readonly Station[]
   readonly margin: string
@@ -50,8 +53,7 @@ export const RoutePanel = ({ from }: { readonly from: Resource<EventSettings> })
   </PanelFrom>
 )
 
-const storedDraft = ({ version, route: { value } }: EventSettings): Draft => ({
-  version,
+const storedDraft = ({ route: { value } }: EventSettings): Draft => ({
   lines: value.lines,
   stations: value.stations,
   margin: value.margin_km === null ? '' : String(value.margin_km),
@@ -87,20 +89,30 @@ function routeOf(lines: RoutePart['lines']): Route | null {
 const kmOf = (station: Station, route: Route | null): number =>
   station.km ?? (route?.project(station).alongM ?? 0) / 1_000
 
-interface FormProps {
-  readonly from: Resource<EventSettings>
-  readonly settings: EventSettings
-}
-
-function RouteForm({ from, settings }: FormProps) {
+function RouteForm(props: PartProps) {
+  const { settings } = props
   const said = words.value.route
-  const draft = useSignal<Draft | null>(null)
   const fault = useSignal<RouteFault | null>(null)
-  const isRefused = useSignal(false)
-  const busy = useSignal(false)
-  const shown = draft.value ?? storedDraft(settings)
+  const {
+    value: shown,
+    change,
+    overtaken,
+    form,
+  } = useEditing<Draft>(props, 'route', {
+    stored: storedDraft(settings),
+    save: ({ lines, stations, margin }, version) =>
+      client.setEventRoute({
+        lines,
+        stations:
+          lines.length === 0
+            ? []
+            : stations.map(({ names, ...station }) => ({ ...station, names: withoutEmpty(names) })),
+        margin_km: margin.trim() === '' ? null : Number(margin),
+        version,
+      }),
+    saved: said.saved,
+  })
   const route = useMemo(() => routeOf(shown.lines), [shown.lines])
-  const edit = (change: Partial<Draft>) => (draft.value = { ...shown, ...change })
   const { language } = settings.languages.value
 
   const read = async (file: File | undefined) => {
@@ -115,51 +127,24 @@ function RouteForm({ from, settings }: FormProps) {
       names: Object.keys(names).length > 0 ? names : { [language]: `${i + 1}` },
       planned_at: plannedAt,
     }))
-    edit({ read: lines, lines: linesOf(lines), stations: stations.length > 0 ? stations : shown.stations })
+    change({ read: lines, lines: linesOf(lines), stations: stations.length > 0 ? stations : shown.stations })
   }
   const use = (at: number, used: boolean) => {
     const lines = shown.read.map((line, i) => (i === at ? { ...line, used } : line))
-    edit({ read: lines, lines: linesOf(lines) })
+    change({ read: lines, lines: linesOf(lines) })
   }
   const addStation = (lat: number, lng: number) =>
-    edit({
+    change({
       stations: [...shown.stations, { lat, lng, names: { [language]: '' }, km: null, planned_at: null }],
     })
-  const close = () => {
-    draft.value = null
-    fault.value = null
-    isRefused.value = false
-  }
-  const submit = async () => {
-    busy.value = true
-    const answer = await client.setEventRoute({
-      lines: shown.lines,
-      stations: shown.lines.length === 0 ? [] : shown.stations.map(withoutEmptyNames),
-      margin_km: shown.margin.trim() === '' ? null : Number(shown.margin),
-      version: shown.version,
-    })
-    await from.reload()
-    busy.value = false
-    if (answer.ok) {
-      close()
-      showToast(said.saved, { forMs: TOAST_MS })
-      await readEvent()
-      return
-    }
-    warn(answer.error, refusalOf)
-    const fresh = from.value.value
-    if (draft.value === null || fresh === null || answer.error.status !== 409) return
-    isRefused.value = true
-    draft.value = { ...draft.value, version: fresh.version }
-  }
   return (
-    <form
+    <PartForm
+      title={said.title}
+      part={settings.route}
+      form={form}
       class="route-form"
-      aria-label={said.title}
-      onSubmit={(submitted) => {
-        submitted.preventDefault()
-        void submit()
-      }}
+      confirms={false}
+      aside={overtaken === null ? null : <Meanwhile text={routeText(settings)} />}
     >
       <label class="drop">
         <strong>{said.drop}</strong>
@@ -199,7 +184,7 @@ function RouteForm({ from, settings }: FormProps) {
             : `${inKm(Math.round(route.lengthM / 100) / 10)} · ${said.stations(shown.stations.length)}`}
         </strong>
         {route === null ? null : (
-          <Button onClick={() => edit({ lines: reversed(shown.lines), read: [] })}>{said.reverse}</Button>
+          <Button onClick={() => change({ lines: reversed(shown.lines), read: [] })}>{said.reverse}</Button>
         )}
       </div>
       {route === null ? null : <p class="small">{said.tap}</p>}
@@ -208,7 +193,7 @@ function RouteForm({ from, settings }: FormProps) {
         route={route}
         stations={shown.stations}
         languages={settings.languages.value}
-        onChange={(stations) => edit({ stations })}
+        onChange={(stations) => change({ stations })}
       />
       {route === null ? null : (
         <Field
@@ -217,23 +202,12 @@ function RouteForm({ from, settings }: FormProps) {
           max="500"
           label={said.margin}
           value={shown.margin}
-          onType={(margin) => edit({ margin })}
+          onType={(margin) => change({ margin })}
         >
           <span class="small">{said.marginNote}</span>
         </Field>
       )}
-      <Changed settings={settings.route}>
-        {isRefused.value ? <Meanwhile text={routeText(settings)} /> : null}
-        {draft.value === null ? null : (
-          <>
-            <Button kind="primary" type="submit" busy={busy.value}>
-              {words.value.common.save}
-            </Button>
-            <Button onClick={close}>{pageWords.value.cancel}</Button>
-          </>
-        )}
-      </Changed>
-    </form>
+    </PartForm>
   )
 }
 
@@ -243,11 +217,6 @@ const routeText = ({ route: { value } }: EventSettings): string => {
     ? words.value.route.none
     : `${inKm(Math.round(route.lengthM / 100) / 10)}, ${words.value.route.stations(value.stations.length)}`
 }
-
-const withoutEmptyNames = ({ names, ...station }: Station): Station => ({
-  ...station,
-  names: Object.fromEntries(Object.entries(names).filter(([, name]) => name.trim() !== '')),
-})
 
 interface StationsProps {
   readonly route: Route | null
@@ -270,7 +239,7 @@ function Stations({ route, stations, languages, onChange }: StationsProps) {
     )
   const ordered = stations.map((station, i) => ({ station, i, km: kmOf(station, route) }))
   return (
-    <ol class="route-stations">
+    <ol class="field-rows route-stations">
       {ordered
         .sort((a, b) => a.km - b.km)
         .map(({ station, i, km }) => {
@@ -388,16 +357,18 @@ function RouteMap(props: RouteMapProps) {
         </Button>
       </Controls>
       <MapHint />
-      <Source />
+      <Source of={drawn?.bounds ?? null} />
     </section>
   )
 }
 
-const Source = (): ComponentChildren =>
-  mapSource.value === null ? null : (
+function Source({ of }: { readonly of: Bounds | null }) {
+  const source = sourceOf(of)
+  return source === null ? null : (
     <small class="map-source" data-over-map>
-      {mapSource.value}
+      {source}
     </small>
   )
+}
 
 const rounded = (degrees: number): number => Math.round(degrees * 1e5) / 1e5

@@ -12,6 +12,7 @@ import { CrowdMap } from '../../map/crowd-map.tsx'
 import { Await, Facts, Panel, Stamp, absenceOf, useStale } from '../../parts/panel.tsx'
 import { answered, type Resource, useResource } from '../../resource.ts'
 import { client, level, MANAGER } from '../../session.ts'
+import { leaderName } from '../../event.ts'
 import { inKm, words } from '../../words.ts'
 import { Button } from '../../../design/button.tsx'
 import { place, show } from '../../router.ts'
@@ -97,7 +98,7 @@ export function MapPanel({ map }: { readonly map: Resource<Overview> }) {
       />
       <CrowdLegend of="pilgrims" />
       {silent === null ? null : (
-        <output class="notice warning">{said.palanquinSilent(minute(silent))}</output>
+        <output class="notice warning">{said.leaderSilent(leaderName.value, minute(silent))}</output>
       )}
       {people === null ? null : <PeopleLegend shown={people.dots.length} />}
     </Panel>

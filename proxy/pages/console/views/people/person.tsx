@@ -10,6 +10,7 @@ import { useSignal } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
 import { ago, date, dayName, fullDate, now } from '../../clock.ts'
 import { loadGround, route } from '../../map/ground.ts'
+import { leaderName } from '../../event.ts'
 import { kmOnRoute, placeName, placeOf } from '../../map/place-words.tsx'
 import { Ask, BusyButton, ROLES, act, assignRole, warn } from '../../parts/actions.tsx'
 import { distancesOf, ridden } from '../../parts/distances.ts'
@@ -430,17 +431,19 @@ function SetRole({ person }: Pick<ActionsProps, 'person'>) {
 /** Its place is public from then on. */
 function SetPalanquin({ person: { userId, palanquin } }: Pick<ActionsProps, 'person'>) {
   const said = words.value.people
-  const act = palanquin ? said.hidePalanquin : said.showPalanquin
+  const leader = leaderName.value
+  if (leader === '') return null
+  const act = (palanquin ? said.hideLeader : said.showLeader)(leader)
   return (
     <Ask
-      ask={`${words.value.now.palanquin}…`}
+      ask={`${leader}…`}
       pressed={palanquin}
       title={act}
       button={act}
       run={() => client.setPalanquin({ userId, palanquin: !palanquin })}
-      onDone={(data) => showToast(data.palanquin ? said.isPalanquin : said.isNoPalanquin)}
+      onDone={(data) => showToast((data.palanquin ? said.isLeader : said.isNoLeader)(leader))}
     >
-      <p>{palanquin ? said.isNoPalanquin : said.isPalanquin}</p>
+      <p>{(palanquin ? said.isNoLeader : said.isLeader)(leader)}</p>
     </Ask>
   )
 }

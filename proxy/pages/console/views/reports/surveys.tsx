@@ -12,8 +12,8 @@ import { useExports } from './exports.tsx'
 import { client } from '../../session.ts'
 import { pair, words, consoleLanguage } from '../../words.ts'
 import { type Question, fitQuestions } from './fit-questions.ts'
-import { words as english } from '#shared/locales/en/survey.ts'
-import { words as traditional } from '#shared/locales/zh-hant/survey.ts'
+import { nameIn } from '#shared/core/rules/languages.ts'
+import { event } from '../../event.ts'
 
 type Page = Data<'listSurveys'>
 
@@ -59,19 +59,30 @@ function Files({ page, at }: { readonly page: Page; readonly at: number | null }
   const said = words.value.reports
   useExports('surveys', { PNG: () => savePicture(page, at) })
   useExports('surveys', { CSV: saveAll }, said.answersPrivate)
-  useExports('surveys', { CSV: saveCodes }, said.answersKey)
+  useExports('surveys', { CSV: () => saveCodes(page) }, said.answersKey)
   return null
 }
 
 /** `q2` before `q10`. */
 const byQuestion = (a: string, b: string): number => a.localeCompare(b, 'en', { numeric: true })
 
-const askOf = (question: string): string | null => knownOf(question)?.ask ?? null
+type Names = Parameters<typeof nameIn>[0]
+/** In the operator's language. */
+const inWords = (names: Names): string =>
+  nameIn(names, consoleLanguage.value, event.value?.language ?? consoleLanguage.value)
 
-/** An answer as its pilgrim read it; as it was sent, if this release does not know it. */
-function answerOf(question: string, sent: string): string {
-  const answers = knownOf(question)?.answers ?? {}
-  return Object.hasOwn(answers, sent) ? answers[sent]! : sent
+const knownOf = ({ questions }: Page, question: string): Page['questions'][string] | undefined =>
+  Object.hasOwn(questions, question) ? questions[question] : undefined
+
+function askOf(page: Page, question: string): string | null {
+  const known = knownOf(page, question)
+  return known === undefined ? null : inWords(known.ask)
+}
+
+/** An answer as its pilgrim read it; as it was sent, if no version of the survey has it. */
+function answerOf(page: Page, question: string, sent: string): string {
+  const choice = knownOf(page, question)?.choices.find(({ value }) => value === sent)
+  return choice === undefined ? sent : inWords(choice.names)
 }
 
 const isFree = (counts: Readonly<Record<string, number>>, answered: number): boolean =>
@@ -82,22 +93,29 @@ const questionsOf = ({ responses, counts }: Page): readonly string[] =>
     .sort(byQuestion)
     .filter((question) => !isFree(counts[question] ?? {}, responses[question] ?? 0))
 
-const isScale = (question: string): boolean => {
-  const known = Object.keys(knownOf(question)?.answers ?? {})
-  return known.length > 0 && known.every((sent) => /^\d+$/.test(sent))
+/** Numbers, and choices whose values are numbers. */
+function isScale(page: Page, question: string): boolean {
+  const known = knownOf(page, question)
+  if (known === undefined) return false
+  const { kind, choices } = known
+  return kind === 'number' || (choices.length > 0 && choices.every(({ value }) => /^\d+$/.test(value)))
 }
 
 /** The steps of a scale from the highest on; else the most frequent answers first. */
-const barsOf = ({ counts }: Page, question: string): readonly Bar[] =>
-  Object.entries(counts[question] ?? {})
-    .sort(([sentA, a], [sentB, b]) => (isScale(question) && Number(sentB) - Number(sentA)) || b - a)
+const barsOf = (page: Page, question: string): readonly Bar[] =>
+  Object.entries(page.counts[question] ?? {})
+    .sort(([sentA, a], [sentB, b]) => (isScale(page, question) && Number(sentB) - Number(sentA)) || b - a)
     .slice(0, BARS)
-    .map(([answer, count]) => ({ name: answerOf(question, answer), value: count, shown: figure(count) }))
+    .map(([answer, count]) => ({
+      name: answerOf(page, question, answer),
+      value: count,
+      shown: figure(count),
+    }))
 
 const printedOf = (page: Page): readonly Question[] =>
   questionsOf(page).map((name) => ({
     name,
-    ask: askOf(name),
+    ask: askOf(page, name),
     bars: barsOf(page, name),
     answered: page.responses[name] ?? 0,
     others: Math.max(0, Object.keys(page.counts[name] ?? {}).length - BARS),
@@ -107,7 +125,7 @@ const printedOf = (page: Page): readonly Question[] =>
 function savePicture(page: Page, at: number | null): void {
   const { reports, common } = words.value
   const groups = questionsOf(page).map((question) => ({
-    title: [question.toUpperCase(), askOf(question)].filter(Boolean).join(' · '),
+    title: [question.toUpperCase(), askOf(page, question)].filter(Boolean).join(' · '),
     bars: barsOf(page, question),
   }))
   const title = reports.panels.surveys
@@ -125,24 +143,24 @@ const Questions = ({ page }: { readonly page: Page }) => (
             <span class="quiet small">{words.value.reports.answers(page.responses[question] ?? 0)}</span>
           )}
         </h3>
-        {askOf(question) === null ? null : <p>{askOf(question)}</p>}
+        {askOf(page, question) === null ? null : <p>{askOf(page, question)}</p>}
         <Bars bars={barsOf(page, question)} />
       </section>
     ))}
   </div>
 )
 
-const textOf = (question: string, answer: Page['items'][number]['answers'][string]): string =>
+const textOf = (page: Page, question: string, answer: Page['items'][number]['answers'][string]): string =>
   (Array.isArray(answer) ? answer : [answer])
-    .map((one) => answerOf(question, String(one)))
+    .map((one) => answerOf(page, question, String(one)))
     .join(', ')
     .slice(0, MOST_TEXT)
 
-const Texts = ({ page: { items } }: { readonly page: Page }) => (
+const Texts = ({ page }: { readonly page: Page }) => (
   <details class="texts">
     <summary>{words.value.reports.texts}</summary>
     <ul class="rows">
-      {items.map(({ userId, display_name, submitted_at, answers }) => (
+      {page.items.map(({ userId, display_name, submitted_at, answers }) => (
         <li key={userId}>
           <div class="grow">
             <p class="small quiet">
@@ -152,7 +170,7 @@ const Texts = ({ page: { items } }: { readonly page: Page }) => (
               .sort(([a], [b]) => byQuestion(a, b))
               .map(([question, answer]) => (
                 <p key={question} class="small">
-                  <strong>{question}</strong> {textOf(question, answer)}
+                  <strong>{question}</strong> {textOf(page, question, answer)}
                 </p>
               ))}
           </div>
@@ -162,32 +180,16 @@ const Texts = ({ page: { items } }: { readonly page: Page }) => (
   </details>
 )
 
-interface Known {
-  readonly ask: string
-  /** The words of each answer, by the value that is sent; a question in free words has none. */
-  readonly answers: Readonly<Record<string, string>>
-}
-
-const knownQuestions = (): Readonly<Record<string, Known>> =>
-  (consoleLanguage.value === 'en' ? english : traditional).questions
-
-/** Null for a question that this release does not know: a survey of another one may have other questions. */
-function knownOf(question: string): Known | null {
-  const questions = knownQuestions()
-  return Object.hasOwn(questions, question) ? questions[question]! : null
-}
-
 /** The CSV of the answers has them as they were sent. This one says what each of them means. */
-const saveCodes = (): void =>
+const saveCodes = (page: Page): void =>
   saveCsv(
     [
       ['question', 'text', 'answer', 'meaning'],
-      ...Object.entries(knownQuestions()).flatMap(([question, { ask, answers }]) => {
-        const known = Object.entries(answers)
-        return known.length === 0
-          ? [[question, ask, '', '']]
-          : known.map(([sent, meaning]) => [question, ask, sent, meaning])
-      }),
+      ...Object.entries(page.questions).flatMap(([question, { ask, choices }]) =>
+        choices.length === 0
+          ? [[question, inWords(ask), '', '']]
+          : choices.map(({ value, names }) => [question, inWords(ask), value, inWords(names)]),
+      ),
     ],
     'survey-codes.csv',
   )

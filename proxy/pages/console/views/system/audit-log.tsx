@@ -7,6 +7,7 @@ import { PagedList } from '../../parts/paged-list.tsx'
 import { useSettled } from '../../parts/actions.tsx'
 import type { Resource } from '../../resource.ts'
 import { client } from '../../session.ts'
+import { leaderName } from '../../event.ts'
 import { nameOf, pair, words, ownName } from '../../words.ts'
 import { endOfId, PilgrimLink } from '../../parts/pilgrim-link.tsx'
 
@@ -128,7 +129,7 @@ const SAY: Readonly<Record<string, Say>> = {
   'set-notifications': scheduleText,
   'set-user-status': ({ status }) => [named(words.value.people.status, status)],
   'set-palanquin': ({ palanquin }) => [
-    palanquin === true ? words.value.people.showPalanquin : words.value.people.hidePalanquin,
+    (palanquin === true ? words.value.people.showLeader : words.value.people.hideLeader)(leaderName.value),
   ],
   'set-event': ({ part }) => [String(part)],
   'make-token': tokenText,

@@ -1,0 +1,154 @@
+/** The questions of the survey: how each is answered, and its words in each language. */
+import type { Language } from '#shared/contracts/bot.ts'
+import { Meanwhile, PartForm, type PartProps, useEditing, withoutEmpty } from './part-form.tsx'
+import type { EventSettings } from '../../event.ts'
+import { Choice, Field } from '../../parts/fields.tsx'
+import { PanelFrom } from '../../parts/panel.tsx'
+import type { Resource } from '../../resource.ts'
+import { client } from '../../session.ts'
+import { consoleLanguage, ownName, pair, words } from '../../words.ts'
+import { Button } from '../../../design/button.tsx'
+
+const MAX_QUESTIONS = 10
+const MAX_CHOICES = 20
+
+export const SurveyPanel = ({ from }: { readonly from: Resource<EventSettings> }) => (
+  <PanelFrom title={words.value.survey.title} kind="event-survey" from={from}>
+    {(settings) => <SurveyForm from={from} settings={settings} />}
+  </PanelFrom>
+)
+
+type Survey = EventSettings['survey']['value']
+type Question = Survey['questions'][number]
+
+const KINDS = ['choice', 'several', 'number', 'text'] as const
+const NEW: Question = { kind: 'choice', ask: {}, choices: [] }
+
+const hasChoices = ({ kind }: Pick<Question, 'kind'>): boolean => kind === 'choice' || kind === 'several'
+
+/** As it is sent: without blank texts, and without choices where there is nothing to choose. */
+const trimmed = ({ kind, ask, choices }: Question): Question => ({
+  kind,
+  ask: withoutEmpty(ask),
+  choices: hasChoices({ kind })
+    ? choices.map(({ value, names }) => ({ value, names: withoutEmpty(names) }))
+    : [],
+})
+
+function SurveyForm(props: PartProps) {
+  const { settings } = props
+  const said = words.value.survey
+  const { language: own, languages } = settings.languages.value
+  const offered = [...new Set<Language>([own, ...languages, 'en'])]
+  const { value, change, overtaken, form } = useEditing<Survey>(props, 'survey', {
+    stored: settings.survey.value,
+    save: ({ questions }, version) => client.setEventSurvey({ questions: questions.map(trimmed), version }),
+  })
+  const { questions } = value
+  const replace = (at: number, ...by: readonly Question[]) =>
+    change({ questions: questions.toSpliced(at, 1, ...by) })
+  return (
+    <PartForm
+      title={said.title}
+      part={settings.survey}
+      form={form}
+      class="words-form"
+      aside={
+        overtaken === null ? null : (
+          <Meanwhile text={said.questions(settings.survey.value.questions.length)} />
+        )
+      }
+    >
+      <p class="small">{said.note}</p>
+      {questions.map((question, i) => (
+        <details key={i} class="survey-question">
+          <summary>
+            <strong>{`Q${i + 1}`}</strong> {titleOf(question, own)}{' '}
+            <span class="small quiet">{said.kinds[question.kind]}</span>
+          </summary>
+          <QuestionFields question={question} languages={offered} onChange={(next) => replace(i, next)} />
+          {/* Those after it would get other numbers, under which their answers are counted. */}
+          {i > 0 && i === questions.length - 1 ? (
+            <Button onClick={() => replace(i)}>{said.removeQuestion}</Button>
+          ) : null}
+        </details>
+      ))}
+      {questions.length >= MAX_QUESTIONS ? null : (
+        <div class="row">
+          <Button onClick={() => replace(questions.length, NEW)}>{said.addQuestion}</Button>
+        </div>
+      )}
+    </PartForm>
+  )
+}
+
+const titleOf = ({ ask }: Question, own: Language): string =>
+  ask[consoleLanguage.value] ?? ask[own] ?? Object.values(ask)[0] ?? ''
+
+interface QuestionProps {
+  readonly question: Question
+  readonly languages: readonly Language[]
+  readonly onChange: (question: Question) => void
+}
+
+function QuestionFields({ question, languages, onChange }: QuestionProps) {
+  const said = words.value.survey
+  const { kind, ask, choices } = question
+  const changeChoice = (at: number, ...by: Question['choices']) =>
+    onChange({ ...question, choices: choices.toSpliced(at, 1, ...by) })
+  return (
+    <div class="stack">
+      <Choice
+        label={said.kind}
+        value={kind}
+        options={KINDS.map((one) => [one, said.kinds[one]])}
+        onChoose={(chosen) => onChange({ ...question, kind: chosen })}
+      />
+      <div class="event-form">
+        {languages.map((language) => (
+          <Field
+            key={language}
+            name={`ask-${language}`}
+            label={pair(said.question, ownName(language))}
+            maxLength={200}
+            value={ask[language] ?? ''}
+            onType={(text) => onChange({ ...question, ask: { ...ask, [language]: text } })}
+          />
+        ))}
+      </div>
+      {hasChoices(question) ? (
+        <>
+          <ol class="field-rows">
+            {choices.map((choice, i) => (
+              <li key={choice.value}>
+                {languages.map((language) => (
+                  <Field
+                    key={language}
+                    name={`choice-${language}`}
+                    label={ownName(language)}
+                    maxLength={100}
+                    value={choice.names[language] ?? ''}
+                    onType={(text) =>
+                      changeChoice(i, { ...choice, names: { ...choice.names, [language]: text } })
+                    }
+                  />
+                ))}
+                <Button onClick={() => changeChoice(i)}>{words.value.route.remove}</Button>
+              </li>
+            ))}
+          </ol>
+          {choices.length >= MAX_CHOICES ? null : (
+            <div class="row">
+              <Button onClick={() => changeChoice(choices.length, { value: newValue(), names: {} })}>
+                {said.addChoice}
+              </Button>
+            </div>
+          )}
+        </>
+      ) : null}
+    </div>
+  )
+}
+
+/** Another one than any choice has had: answers to an earlier version keep their meaning. */
+const newValue = (): string => crypto.randomUUID().slice(0, 8)

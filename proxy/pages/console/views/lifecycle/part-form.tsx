@@ -1,0 +1,151 @@
+/** A form for a part of the event's settings: it begins with what is stored, and is saved under its version. */
+import type { Answer } from '#shared/client/index.ts'
+import type { EventPart } from '#shared/contracts/event-settings.ts'
+import { useSignal } from '@preact/signals'
+import type { ComponentChildren } from 'preact'
+import { date, instantOf, localTime } from '../../clock.ts'
+import { type EventSettings as Settings, readEvent } from '../../event.ts'
+import { warn } from '../../parts/actions.tsx'
+import { refusalOf } from '../../parts/panel.tsx'
+import type { Resource } from '../../resource.ts'
+import { pair, words } from '../../words.ts'
+import { Button } from '../../../design/button.tsx'
+import { showToast } from '../../../design/toast.tsx'
+import { pageWords } from '../../../frame/language.ts'
+
+/** How long a form says that it was saved. */
+const TOAST_MS = 8_000
+
+/** A time for an input of type `datetime-local`, in the event's zone. */
+export const localOf = (at: string | null): string => (at === null ? '' : localTime(at).replace(' ', 'T'))
+export const instantOrNull = (local: string | undefined): string | null => (local ? instantOf(local) : null)
+
+/** Texts by language, without those that are blank. */
+export const withoutEmpty = <T extends Readonly<Record<string, string | undefined>>>(texts: T): T =>
+  Object.fromEntries(Object.entries(texts).filter(([, text]) => (text ?? '').trim() !== '')) as T
+
+export interface PartProps {
+  readonly from: Resource<Settings>
+  readonly settings: Settings
+}
+
+interface Editing<V> {
+  /** What the form shows: what is typed, otherwise what is stored. */
+  readonly value: V
+  readonly change: (by: Partial<V>) => void
+  /** What the owner began from, once a save has failed and somebody else has changed the part; null: nobody has. */
+  readonly overtaken: V | null
+  readonly form: FormState
+}
+
+interface FormState {
+  readonly isTouched: boolean
+  readonly busy: boolean
+  readonly submit: () => Promise<void>
+  readonly close: () => void
+}
+
+/**
+ * Edits a part. After a save that failed, the owner sees what is stored beside what they typed; saving again replaces it.
+ * @param stored the form's value of what is stored
+ */
+export function useEditing<V extends object>(
+  { from, settings }: PartProps,
+  part: EventPart,
+  {
+    stored,
+    save,
+    saved = words.value.common.saved,
+  }: {
+    readonly stored: V
+    readonly save: (value: V, version: number) => Promise<Answer<Settings>>
+    readonly saved?: string
+  },
+): Editing<V> {
+  const draft = useSignal<{ readonly seen: V; readonly value: V; readonly since: number } | null>(null)
+  /** The version to save under: that of the settings when the owner began, or after a save that failed. */
+  const version = useSignal(0)
+  const busy = useSignal(false)
+  const value = draft.value?.value ?? stored
+  const close = () => {
+    draft.value = null
+  }
+  const submit = async () => {
+    busy.value = true
+    const answer = await save(value, draft.value === null ? settings.version : version.value)
+    // Only the settings are read again: whoever fills in one form after the other has a limit of calls.
+    await from.reload()
+    busy.value = false
+    if (answer.ok) {
+      close()
+      showToast(saved, { forMs: TOAST_MS })
+      await readEvent()
+      return
+    }
+    warn(answer.error, refusalOf)
+    const fresh = from.value.value
+    if (fresh !== null) version.value = fresh.version
+  }
+  const { seen = null, since = 0 } = draft.value ?? {}
+  return {
+    value,
+    change: (by) => {
+      if (draft.value === null) version.value = settings.version
+      draft.value = {
+        seen: stored,
+        since: settings[part].version,
+        ...draft.value,
+        value: { ...value, ...by },
+      }
+    },
+    overtaken: settings[part].version > since && version.value >= settings[part].version ? seen : null,
+    form: { isTouched: draft.value !== null, busy: busy.value, submit, close },
+  }
+}
+
+interface PartFormProps {
+  readonly title: string
+  readonly part: Settings[EventPart]
+  readonly form: FormState
+  readonly class?: string
+  /** Said beside the buttons. */
+  readonly aside?: ComponentChildren
+  /** Values that nobody has chosen can be saved as they are. */
+  readonly confirms?: boolean
+  readonly children: ComponentChildren
+}
+
+export function PartForm(props: PartFormProps) {
+  const { title, part, form, class: name = 'event-form', aside, confirms = true, children } = props
+  const { isTouched, busy, submit, close } = form
+  const { version, changed_at: at, changed_by: by } = part
+  return (
+    <form
+      class={name}
+      aria-label={title}
+      onSubmit={(submitted) => {
+        submitted.preventDefault()
+        void submit()
+      }}
+    >
+      {children}
+      <div class="row">
+        {aside}
+        {!isTouched && (version > 0 || !confirms) ? null : (
+          <Button kind="primary" type="submit" busy={busy}>
+            {words.value.common.save}
+          </Button>
+        )}
+        {isTouched ? <Button onClick={close}>{pageWords.value.cancel}</Button> : null}
+        {at === null ? null : (
+          <span class="small quiet">{[date(at), by].filter((text) => text !== null).join(' · ')}</span>
+        )}
+      </div>
+    </form>
+  )
+}
+
+/** What somebody else has saved meanwhile. */
+export const Meanwhile = ({ text }: { readonly text: string }) => (
+  <strong class="small warn-text">{pair(words.value.event.meanwhile, text.replace('T', ' ') || '–')}</strong>
+)

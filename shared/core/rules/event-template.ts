@@ -1,0 +1,4 @@
+/** Where a text names the event. */
+export const EVENT_PLACE = '{event}'
+
+export const withEvent = (text: string, event: string): string => text.replaceAll(EVENT_PLACE, () => event)

@@ -1,13 +1,22 @@
 /** What an app adds to the queue, what it holds back, and what a refusal costs. */
 import { expect, test } from 'bun:test'
-import { type AddedKind, createTrackQueue, type Locks, type Rejected } from '#shared/client/index.ts'
+import 'fake-indexeddb/auto'
+import {
+  type AddedKind,
+  createMemoryStore,
+  createTrackQueue,
+  type Locks,
+  type QueueStore,
+  type Rejected,
+} from '#shared/client/index.ts'
+import { openIndexedDbStore } from '#shared/client/queue/indexed-db-store.ts'
 import { until } from '#tests/helpers/wait.ts'
 import { at, phone, refused, SOON, stored, waitingOf } from './phone-harness.ts'
 import { simulatedNetwork } from './simulated-phone.ts'
 
 /** A phone whose app adds the kinds `first`, `note`, `choice` (entries merge) and `alarm` (urgent). */
-function appPhone() {
-  const made = phone()
+function appPhone(kept: QueueStore = createMemoryStore()) {
+  const made = phone({ store: kept })
   const { client, clock, store, service } = made
   service.answer = (one) =>
     one.path.endsWith('checkin') ? Response.json({ ok: true, data: {} }, { status: 202 }) : stored(one)
@@ -78,23 +87,29 @@ test('added kinds go first, in their order, each entry once; what merges goes as
   expect(queue.state.added).toEqual({ first: 0, alarm: 0, note: 0, choice: 0, picture: 0 })
 })
 
-test('what the service will never take is set aside with its reason, and is no rejected point', async () => {
-  const { queue, answers, settled } = appPhone()
-  for (const [code, status] of [
-    ['ended', 403],
-    ['invalid-request', 400],
-  ] as const) {
-    answers.push({ code, status })
-    await queue.keep('note', { code })
-    await queue.send()
-    const [aside] = (await queue.refused()) as [Rejected]
-    expect(aside).toMatchObject({ kind: 'note', fields: { code }, reason: code })
-    expect(queue.state).toMatchObject({ rejected: 0, why: null })
-    expect(await queue.rejected()).toEqual([])
-    await queue.dismiss([aside])
-    expect(settled.pop()).toEqual([1, code])
-  }
-})
+test.each([
+  ['memory', async () => createMemoryStore()],
+  ['the browser', () => openIndexedDbStore('refused-entries')],
+])(
+  'what the service will never take is set aside with its reason, and is no rejected point: %s',
+  async (_, open) => {
+    const { queue, answers, settled } = appPhone(await open())
+    for (const [code, status] of [
+      ['ended', 403],
+      ['invalid-request', 400],
+    ] as const) {
+      answers.push({ code, status })
+      await queue.keep('note', { code })
+      await queue.send()
+      const [aside] = (await queue.refused()) as [Rejected]
+      expect(aside).toMatchObject({ kind: 'note', fields: { code }, reason: code })
+      expect(queue.state).toMatchObject({ rejected: 0, why: null })
+      expect(await queue.rejected()).toEqual([])
+      await queue.dismiss([aside])
+      expect(settled.pop()).toEqual([1, code])
+    }
+  },
+)
 
 test('a failure holds up its kind or all; an urgent kind is held up by its own alone', async () => {
   const { queue, answers, asked, clock, paths } = appPhone()

@@ -216,7 +216,7 @@ export class Rounds {
     if (answer.ok) await store.settle(entries, [])
     else {
       const { code: reason, message } = answer.error
-      await store.settle(entries, [{ ...last, fields, reason, message }])
+      await store.settle(entries.slice(0, -1), [{ ...last, fields, reason, message }])
     }
     this.#turns.delete(kind)
     await store.setWaits(userId, afterSuccess(waits, kind))

@@ -100,7 +100,10 @@ export interface QueueStore {
   add(entries: readonly Entry[]): Promise<void>
   /** The pilgrim's entries of a kind, oldest first. */
   oldest(userId: string, kind: string, limit: number): Promise<Entry[]>
-  /** Removes entries that are durable at the service, and moves rejected ones aside. Ignores those that are gone. */
+  /**
+   * Removes entries that are durable at the service, and moves rejected ones aside. An entry is one or the other. Ignores
+   * those that are gone.
+   */
   settle(durable: readonly Entry[], rejected: readonly Rejected[]): Promise<void>
   /** How many entries of each of these kinds wait, and how many points were rejected. */
   counts(userId: string, kinds: readonly string[]): Promise<Counts>

@@ -198,7 +198,7 @@ describeOnServers('hearing the organisers', () => {
     await known(page)
     expect(await agrees()).toBe(false)
     // Nothing is recorded any more, and nobody is asked again.
-    await page.getByText('Nothing is recorded until you agree again.').waitFor()
+    await page.getByText('Nothing is recorded until you agree.').waitFor()
     await page.reload()
     await page.getByText('You have withdrawn your consent.').waitFor()
     expect(await changed.count()).toBe(0)

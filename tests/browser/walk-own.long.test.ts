@@ -8,7 +8,16 @@ import { checkIn } from '#tests/helpers/test-stack.ts'
 import { until } from '#tests/helpers/wait.ts'
 import { describeOnServers } from '#tests/helpers/suite.ts'
 import { photograph, seriousFaults } from './browser.ts'
-import { checkInButton, walkApp, type WalkApp, known, keptOn, hasKept, allKeptOn } from './walk-harness.ts'
+import {
+  checkInButton,
+  firstMinute,
+  walkApp,
+  type WalkApp,
+  known,
+  keptOn,
+  hasKept,
+  allKeptOn,
+} from './walk-harness.ts'
 import { reportTests } from './walk-report.suite.ts'
 import { surveyTests } from './walk-survey.suite.ts'
 
@@ -39,7 +48,7 @@ async function stopsWithTheConsent(app: WalkApp, page: Page, userId: string): Pr
   await other.goto(app.address('?lang=en#walk'))
   for (const phone of [page, other]) {
     await phone.evaluate(() => document.dispatchEvent(new Event('visibilitychange')))
-    await phone.getByText('Nothing is recorded until you agree again.').waitFor()
+    await phone.getByText('Nothing is recorded until you agree.').waitFor()
     expect(await phone.getByRole('button', { name: /^(Start|Stop) recording$/ }).count()).toBe(0)
   }
   await page.getByRole('button', { name: 'I agree again' }).click()
@@ -319,6 +328,24 @@ describeOnServers('own matters', () => {
       expect((await app.stack.fetch(`/api/event/user/${userId}`)).status).toBe(404)
     },
   )
+
+  test('a consent that was taken back elsewhere before this phone has read it ends the walk here, too', async () => {
+    await using phone = await app.newPhone()
+    const { page, context } = phone
+    const profile = (url: URL) => url.pathname.startsWith('/api/event/user/w-')
+    await context.route(profile, (route) => route.abort())
+    await page.goto(app.address('?lang=en'))
+    await firstMinute(page, 'Old Li')
+    const person = await keptOn<{ userId: string; privacyVersion: string }>(page, 'person')
+    const { userId, privacyVersion: version } = person!
+    const answer = await post(app.stack, 'privacy', { user_id: userId, agreed: false, version })
+    expect(answer.status).toBe(200)
+    await context.unroute(profile)
+    await checkInButton(page).click()
+    await page.getByText('Nothing is recorded until you agree.').waitFor()
+    await page.getByRole('button', { name: 'I agree again' }).first().click()
+    await page.locator('[data-state=counted]').waitFor()
+  })
 
   test('what waits when the consent was taken back elsewhere says so, stays, and is sent after a new consent', async () => {
     await using phone = await app.newPilgrim('Lin')

@@ -124,7 +124,7 @@ export function noteError(error: ClientError): void {
   if (isNotActive && config.value?.status !== error.code) void refreshConfig()
   if (error.code === 'erased') void noteErased()
   // The consent may have been taken back with another phone.
-  if (error.code === 'forbidden' && !consentWithdrawn.value) void refreshProfile()
+  if (error.code === 'forbidden' && !consentWithdrawn.value) void refreshProfile(true)
 }
 
 /** Readings of the configuration, in the order in which they were asked for. */
@@ -180,8 +180,11 @@ let lastTaken = 0
 /** After a change of the profile: what was asked for before it is out of date. Ask again. */
 export const profileChanged = (): void => void (lastTaken = lastAsked)
 
-/** @returns the answer; null when nobody walks, or when it was out of date on arrival */
-export async function refreshProfile(): Promise<Answer<Profile> | null> {
+/**
+ * @param isRefused the service has refused something for want of a consent
+ * @returns the answer; null when nobody walks, or when it was out of date on arrival
+ */
+export async function refreshProfile(isRefused = false): Promise<Answer<Profile> | null> {
   const asked = person.value
   if (asked === null) return null
   const [order, before] = [++lastAsked, tally.value]
@@ -190,7 +193,7 @@ export async function refreshProfile(): Promise<Answer<Profile> | null> {
   if (answer.ok || answer.error.code === 'not-found') lastTaken = order
   if (answer.ok) {
     keep(tally, figureRead(tally.value, before, answer.data.checkins))
-    noteConsent(answer.data)
+    noteConsent(answer.data, isRefused)
     keep(profile, answer.data)
     noteName(answer.data)
     answered.value++
@@ -201,15 +204,19 @@ export async function refreshProfile(): Promise<Answer<Profile> | null> {
 }
 
 /**
- * A consent that the service had and has no more was taken back. One that it never had may still be on its way, and a
- * person without a name is one that a point has made after an erasure.
+ * A consent that the service had and has no more was taken back, also where this phone has never read it and the service
+ * goes by that. One that it never had may still be on its way, and a person without a name is one that a point has made
+ * after an erasure.
  */
-function noteConsent({ userId, privacy_agreed: agrees, display_name: name }: Profile): void {
+function noteConsent(
+  { userId, privacy_agreed: agrees, display_name: name }: Profile,
+  isRefused: boolean,
+): void {
   // What this phone has said waits to be sent.
   if (person.peek()?.known === false) return
   const had = profile.value?.userId === userId && profile.value.privacy_agreed
   if (agrees) change('consentFound', null)
-  else if (had && name !== null) change('consentTakenBack', null)
+  else if ((had || isRefused) && name !== null) change('consentTakenBack', null)
 }
 
 /** The name may have been changed with another phone. One that waits to be sent stays. */

@@ -3,14 +3,13 @@
  * points, name and consent, reports, the survey. All windows share one sender, and `holds` below is the one place that
  * decides what may go.
  *
- * To add a kind: a line in {@link KINDS} with its sender in `session/senders.ts`, which must send the same entry twice
+ * To add a kind: a line in `entry-kinds.ts`, and its sender in `session/senders.ts`, which must send the same entry twice
  * without harm; `keepEntry` to keep one; `whenSettled` to learn what became of it. A kind before `person` goes first; one
  * with `urgent` (an emergency) is held up by nothing but its own failures, and is not held by `holds`.
  */
 import { batch, computed, effect, signal } from '@preact/signals'
 import {
   type AddedKind,
-  type AddedKinds,
   type Answer,
   type Client,
   type ClientError,
@@ -36,6 +35,7 @@ import {
 import { language } from '../frame/language.ts'
 import { remember, remembered } from '../frame/storage.ts'
 import { refused, sending, settled, type Tally } from './checkin/tally.ts'
+import { ENTRY_KINDS, type EntryKind, keyOf } from './entry-kinds.ts'
 import { withLock } from './session/answering.ts'
 import { now } from './session/clock.ts'
 import { change, mode, person, state } from './session/current-state.ts'
@@ -76,26 +76,25 @@ import { cadenceOf, type Person, whyHeld } from './state.ts'
 type Settled = Parameters<NonNullable<AddedKind['onSettled']>>
 const listeners = new Map<string, (...settled: Settled) => void>()
 
-const keyOf = (fields: object): string => (fields as { readonly key?: string }).key ?? ''
-const kindOf = (name: string, more: Omit<AddedKind, 'onSettled'>): AddedKind => ({
-  ...more,
-  onSettled: (...given) => listeners.get(name)?.(...given),
-})
-
-export type EntryKind = 'person' | 'unshare' | 'share' | 'report' | 'survey'
-
-const KINDS: Readonly<Record<EntryKind, AddedKind>> = {
-  person: kindOf('person', { send: sendPerson, mergesBy: keyOf, ordered: true }),
-  unshare: kindOf('unshare', { send: sendUnshare, final: ['not-found', 'gone'] }),
-  share: kindOf('share', { send: sendShare, final: ['conflict', 'forbidden'] }),
-  report: kindOf('report', {
-    send: (entry, options) =>
-      sendReport(entry, options, (more) => keepEntry('report', { key: keyOf(entry.fields), ...more })),
-    mergesBy: keyOf,
-    last: true,
-  }),
-  survey: kindOf('survey', { send: sendSurvey, mergesBy: keyOf, last: true }),
+const SENDERS: Readonly<Record<EntryKind, AddedKind['send']>> = {
+  person: sendPerson,
+  unshare: sendUnshare,
+  share: sendShare,
+  report: (entry, options) =>
+    sendReport(entry, options, (more) => keepEntry('report', { key: keyOf(entry.fields), ...more })),
+  survey: sendSurvey,
 }
+
+const KINDS = Object.fromEntries(
+  Object.entries(ENTRY_KINDS).map(([name, rules]): [string, AddedKind] => [
+    name,
+    {
+      ...rules,
+      send: SENDERS[name as EntryKind],
+      onSettled: (...given) => listeners.get(name)?.(...given),
+    },
+  ]),
+)
 
 /** Calls the listener when entries of a kind have left the outbox: taken, or refused for good (`error`). */
 export const whenSettled = (kind: EntryKind, listener: (...settled: Settled) => void): void =>
@@ -110,7 +109,7 @@ const SENTENCES = {
 } as const
 
 function holds(kind: string): ClientError | null {
-  const added = (KINDS as AddedKinds)[kind]
+  const added = KINDS[kind]
   const code = added?.urgent ? null : whyHeld(state.peek(), added === undefined)
   return code === null ? null : { code, status: 0, message: SENTENCES[code] }
 }

@@ -1,21 +1,25 @@
 /**
- * Walks made of anything that may happen to the app, in any order: the state machine of the app over the real queue and
- * its IndexedDB store, two windows, and a service that answers anything. No entry is lost, doubled or sent for somebody
- * else, and no state is without a way out.
+ * Random walks through everything that can happen to the app, in any order: its state machine over the real queue, one
+ * to three windows that send at the same time, and a service with a state of its own that also fails in every way.
+ *
+ * In the end the service is well, the app reads as it does by itself, and the pilgrim does what the screen offers. Then
+ * no entry is lost, doubled or sent for another pilgrim, the service has the consent that was chosen last, and no state
+ * is without a way out.
  */
 import { expect } from 'bun:test'
 import 'fake-indexeddb/auto'
 import fc from 'fast-check'
 import {
-  type AddedKind,
   type Answer,
   createClient,
+  createMemoryStore,
   createTrackQueue,
   type Entry,
   type QueueStore,
   type TrackQueue,
 } from '#shared/client/index.ts'
 import { openIndexedDbStore } from '#shared/client/queue/indexed-db-store.ts'
+import { ENTRY_KINDS, type EntryKind } from '#proxy/pages/walk/entry-kinds.ts'
 import {
   after,
   cadenceOf,
@@ -29,34 +33,97 @@ import {
 } from '#proxy/pages/walk/state.ts'
 import { simulatedClock, simulatedLocks, simulatedNetwork } from '#tests/client/simulated-phone.ts'
 
-/** What the service does with a request; `lost`: it acts on it, and its answer does not arrive. */
-const ANSWERS = ['taken', 'lost', 'cut', 'paused', 'unauthorized', 'limited', 'busy', 'sign-in-page'] as const
-type Answering = (typeof ANSWERS)[number]
-const REFUSALS: Partial<Record<Answering, readonly [status: number, code: string]>> = {
-  paused: [403, 'paused'],
-  unauthorized: [401, 'unauthorized'],
+/** What becomes of a request, beside the service's own answer. `lost`: the service acts, and its answer is lost. */
+const FAULTS = ['lost', 'cut', 'limited', 'busy', 'broken', 'sign-in-page'] as const
+type Fault = (typeof FAULTS)[number]
+type Refusal = readonly [status: number, code: string]
+const FAILURES: Readonly<Record<Fault, Refusal>> = {
+  lost: [0, 'network'],
+  cut: [0, 'network'],
   limited: [429, 'rate-limited'],
   busy: [503, 'unavailable'],
+  broken: [500, 'internal'],
+  'sign-in-page': [200, 'unexpected'],
+}
+
+/** An entry as `pilgrim kind key`. */
+type Key = string
+const POINTS = ['checkin', 'track'] as const
+const isPoint = (kind: string): boolean => kind === 'checkin' || kind === 'track' || kind === 'later'
+
+class Service {
+  event: 'active' | 'paused' | 'ended' = 'active'
+  /** It accepts the phone's ID token. */
+  knowsToken = true
+  readonly erased = new Set<string>()
+  /** Consent of each pilgrim that it knows. */
+  readonly consents = new Map<string, boolean>()
+  faults: Fault[] = []
+  /** Entries that it has, and those of which the phone has the answer. */
+  readonly arrived = new Set<Key>()
+  readonly confirmed = new Set<Key>()
+  /** Sent again after their answer had come. */
+  readonly doubled: Key[] = []
+
+  /** @returns why it does not take entries of the kind; null: it does */
+  refusal(userId: string, kind: string): Refusal | null {
+    if (this.erased.has(userId)) return [410, 'erased']
+    if (!this.knowsToken) return [401, 'unauthorized']
+    if (!isPoint(kind)) return null
+    if (this.consents.get(userId) !== true) return [403, 'forbidden']
+    return this.event === 'active' ? null : [403, this.event]
+  }
+
+  /** Takes entries with their keys, unless it refuses or fails. @returns why the phone has no answer; null: it has */
+  take(userId: string, kind: string, keys: readonly Key[], act: () => void): Refusal | null {
+    for (const key of keys) if (this.confirmed.has(key)) this.doubled.push(key)
+    const fault = this.faults.shift()
+    if (fault !== undefined && fault !== 'lost') return FAILURES[fault]
+    const refused = this.refusal(userId, kind)
+    if (refused === null) {
+      act()
+      for (const key of keys) this.arrived.add(key)
+    }
+    if (fault !== undefined) return FAILURES[fault]
+    if (refused === null) for (const key of keys) this.confirmed.add(key)
+    return refused
+  }
+}
+
+interface Fields {
+  readonly key?: string
+  readonly agreed?: boolean
+  readonly isWrong?: true
 }
 
 class Walk {
   readonly clock = simulatedClock()
   readonly locks = simulatedLocks()
-  state: State = INITIAL
-  answers: Answering[] = []
-  /** What was pressed on this phone and must arrive, as `pilgrim kind key`. */
-  readonly expected = new Set<string>()
-  readonly confirmed = new Set<string>()
-  readonly doubled: string[] = []
-  /** What the service was told, and for whom. */
-  readonly arrived: string[] = []
-  queues: TrackQueue[] = []
-  pressed = 0
+  readonly service = new Service()
+  state: State = { ...INITIAL, opening: false }
+  /** All that was pressed, and of it what must arrive, and what the service refuses for good. */
+  readonly pressed = new Set<Key>()
+  readonly expected = new Set<Key>()
+  readonly wrong = new Set<Key>()
+  /** The consent that was chosen last; null: with another phone. */
+  chosen: boolean | null = null
+  /** The consent that the last reading of the profile had. */
+  #consentRead = false
+  #presses = 0
+  #begun = 0
   readonly store: QueueStore
+  readonly windows: TrackQueue[] = []
+  /** What goes on beside the commands. */
+  readonly underWay: Promise<unknown>[] = []
 
-  constructor(store: QueueStore) {
+  constructor(store: QueueStore, windows: number) {
     this.store = store
-    this.queues = [this.open(), this.open()]
+    for (let n = 0; n < windows; n++) this.windows.push(this.#open())
+  }
+
+  /** One of the windows. */
+  queue(n: number): TrackQueue {
+    return this.windows[n % this.windows.length]!
   }
 
   get pilgrim(): string | undefined {
@@ -65,218 +132,367 @@ class Walk {
 
   change<E extends keyof Events>(event: E, given: Events[E]): void {
     this.state = after(this.state, event, given)
-    for (const queue of this.queues) queue.awaken()
+    for (const queue of this.windows) queue.awaken()
   }
 
-  answer(keys: readonly string[]): Answering {
-    const answer = this.answers.shift() ?? 'taken'
-    // Sent again after its answer has come.
-    for (const key of keys) if (this.confirmed.has(key)) this.doubled.push(key)
-    if (answer === 'taken' || answer === 'lost') for (const key of keys) this.arrived.push(key)
-    if (answer === 'taken') for (const key of keys) this.confirmed.add(key)
-    return answer
+  reload(window: number): void {
+    this.windows[window % this.windows.length] = this.#open()
   }
 
-  open(): TrackQueue {
+  #open(): TrackQueue {
     const client = createClient({
       baseUrl: 'https://walk.example',
       identity: () => (this.pilgrim === undefined ? undefined : { userId: this.pilgrim }),
-      fetch: async (url, { body }) => this.respond(url, body as string),
+      fetch: async (_, { body }) => this.#takePoints(body as string),
     })
-    const send = async ({ userId, kind, fields }: Entry): Promise<Answer<unknown>> => {
-      const { keys } = fields as { keys: Readonly<Record<string, true>> }
-      const answer = this.answer(Object.keys(keys).map((key) => `${userId} ${kind} ${key}`))
-      const [status, code] = REFUSALS[answer] ?? [0, answer === 'sign-in-page' ? 'unexpected' : 'network']
-      return answer === 'taken'
-        ? { ok: true, status: 200, data: null, headers: new Headers() }
-        : { ok: false, error: { status, code, message: code } as never }
-    }
-    const kind = (more: Partial<AddedKind> = {}): AddedKind => ({ send, ...more })
-    return createTrackQueue({
+    const queue = createTrackQueue({
       client,
       store: this.store,
       clock: this.clock,
       network: { ...simulatedNetwork(), locks: this.locks },
-      added: { person: kind({ ordered: true }), report: kind({ last: true }), survey: kind({ last: true }) },
+      added: Object.fromEntries(
+        Object.entries(ENTRY_KINDS).map(([name, rules]) => [
+          name,
+          {
+            ...rules,
+            send: async (entry: Entry) => this.#takeEntry(entry),
+            onSettled: () => (name === 'person' ? this.#later(this.#personSettled()) : undefined),
+          },
+        ]),
+      ),
       limits: { collectMs: () => cadenceOf(modeOf(this.state), false, false).collectMs },
-      holds: (name) => {
-        const code = whyHeld(this.state, name === 'checkin' || name === 'track' || name === 'later')
+      holds: (kind) => {
+        const code = whyHeld(this.state, isPoint(kind))
         return code === null ? null : { code, status: 0, message: code }
       },
     })
+    let noted: string | null = null
+    queue.subscribe(({ why }) => {
+      if (why !== null && why !== noted) this.#noteError(why)
+      noted = why
+    })
+    return queue
   }
 
-  respond(url: string, body: string): Response {
-    const {
-      user_id: userId,
-      points,
-      timestamp,
-    } = JSON.parse(body) as {
-      user_id: string
-      points?: { timestamp: number }[]
-      timestamp?: number
-    }
-    const kind = url.endsWith('checkin') ? 'checkin' : 'track'
-    const times = points?.map((point) => point.timestamp) ?? [timestamp!]
-    const answer = this.answer(times.map((t) => `${userId} ${kind} ${t}`))
-    if (answer === 'lost' || answer === 'cut') throw new TypeError('cut')
-    if (answer === 'sign-in-page') return new Response('<p>Sign in</p>')
-    const refusal = REFUSALS[answer]
-    if (refusal !== undefined)
-      return Response.json({ error: refusal[1], code: refusal[1] }, { status: refusal[0] })
-    const data =
-      kind === 'checkin'
-        ? {}
-        : {
-            accepted: times.length,
-            duplicates: 0,
-            rejected: [],
-            durable_through: new Date(Math.max(...times)),
-          }
-    return Response.json({ ok: true, data })
+  #later(work: Promise<unknown>): void {
+    this.underWay.push(work)
   }
 
-  /** Keeps what the pilgrim did, by one of the windows. */
-  async press(kind: 'checkin' | 'track' | 'person' | 'report' | 'survey', window: number): Promise<void> {
-    const queue = this.queues[window]!
+  /** As `noteError` of the app. */
+  #noteError(code: string): void {
+    if (code === 'unauthorized') this.change('signedOut', null)
+    if (code === 'erased' && this.pilgrim !== undefined && this.service.erased.has(this.pilgrim))
+      this.change('erased', null)
+    const isNews =
+      code === 'forbidden'
+        ? !this.state.withdrawn
+        : (code === 'paused' || code === 'ended') && this.state.event !== code
+    if (isNews) this.#later(this.read(code === 'forbidden'))
+  }
+
+  async #personSettled(): Promise<void> {
     const { pilgrim } = this
+    if (pilgrim === undefined || (await this.store.oldest(pilgrim, 'person', 1)).length > 0) return
+    this.change('known', pilgrim)
+    await this.read()
+    for (const queue of this.windows) await queue.resume()
+  }
+
+  #takeEntry({ userId, kind, fields }: Entry): Answer<unknown> {
+    const { key: _, agreed, isWrong, ...keys } = fields as Fields
+    const sent = isWrong === true ? [] : Object.keys(keys).map((key) => `${userId} ${kind} ${key}`)
+    const refusal = this.service.take(userId, kind, sent, () => {
+      if (agreed !== undefined) this.service.consents.set(userId, agreed)
+    })
+    if (refusal === null && isWrong !== true)
+      return { ok: true, status: 200, data: null, headers: new Headers() }
+    const [status, code] = refusal ?? [400, 'invalid-request']
+    return { ok: false, error: { status, code, message: code } as never }
+  }
+
+  #takePoints(body: string): Response {
+    const given = JSON.parse(body) as { user_id: string; points?: Point[] } & Point
+    const points = given.points ?? [given]
+    const kind = given.points === undefined ? 'checkin' : 'track'
+    const keyOf = ({ timestamp }: Point): Key => `${given.user_id} ${kind} ${timestamp}`
+    const isWrong = ({ mode }: Point) => mode === WRONG
+    const right = points.filter((point) => !isWrong(point))
+    const refusal = this.service.take(given.user_id, kind, right.map(keyOf), () => undefined)
+    if (refusal?.[0] === 0) throw new TypeError('cut')
+    if (refusal?.[0] === 200) return new Response('<p>Sign in</p>')
+    if (refusal !== null)
+      return Response.json({ error: refusal[1], code: refusal[1] }, { status: refusal[0] })
+    if (kind === 'checkin' && right.length === 0)
+      return Response.json({ error: 'wrong', code: 'invalid-request' }, { status: 400 })
+    const rejected = [...points.entries()].filter(([, point]) => isWrong(point))
+    const data = {
+      accepted: right.length,
+      duplicates: 0,
+      rejected: rejected.map(([index]) => ({ index, reason: 'invalid-field' })),
+      durable_through: new Date(Math.max(0, ...points.map(({ timestamp }) => timestamp))),
+    }
+    return Response.json({ ok: true, data: kind === 'checkin' ? {} : data })
+  }
+
+  /** Keeps what the pilgrim did in one of the windows. */
+  async press(kind: 'checkin' | 'track' | EntryKind, window: number, isWrong = false): Promise<void> {
+    const [queue, { pilgrim }] = [this.queue(window), this]
     if (pilgrim === undefined) return
-    const t = this.clock.now() - 1_000_000 + ++this.pressed
-    const point = { lat: 24, lng: 120, timestamp: t }
+    const t = this.clock.now() - 1_000_000 + ++this.#presses
+    const key = `${pilgrim} ${kind} ${t}`
+    this.pressed.add(key)
+    ;(isWrong ? this.wrong : this.expected).add(key)
+    const point = { lat: 24, lng: 120, timestamp: t, ...(isWrong ? { mode: WRONG } : {}) }
     const kept =
       kind === 'checkin'
         ? await queue.checkIn(point)
         : kind === 'track'
           ? await queue.record(point)
-          : await queue.keep(kind, { keys: { [t]: true } })
+          : await queue.keep(kind, { [t]: true, ...(isWrong ? { key: `${t}`, isWrong } : {}) })
     expect(kept).toEqual({ ok: true })
-    this.expected.add(`${pilgrim} ${kind} ${t}`)
   }
 
-  /** What the app does with a reading of the event's configuration and of the profile. */
-  read(): void {
+  /** The consent is given or taken back with this phone, as `setConsent` of the app does. */
+  async consent(agreed: boolean): Promise<void> {
+    if (this.pilgrim === undefined) return
+    if (agreed) this.change('agreed', '1')
+    else this.change('withdrew', null)
+    this.chosen = agreed
+    await this.queue(0).keep('person', { key: `${++this.#presses}`, agreed })
+  }
+
+  /** Tells the service who walks, where it does not know, as `introduce` of the app does. */
+  async #introduce(): Promise<void> {
+    const { person, withdrawn } = this.state
+    if (person === null || person.known) return
+    if ((await this.store.oldest(person.userId, 'person', 1)).length > 0) return
+    await this.queue(0).keep('person', person.privacyVersion === '' ? {} : { agreed: !withdrawn })
+  }
+
+  /** The app reads the configuration and the profile, and goes by what they say. */
+  async read(isRefused = false): Promise<void> {
+    const { service } = this
+    if (service.faults.shift() !== undefined) return
     if (this.state.signedOut) this.change('signedIn', null)
+    this.change('event', service.event)
+    await this.#heal()
+    const { person } = this.state
+    if (person === null) return
+    if (service.erased.has(person.userId)) return this.change('erased', null)
+    if (!service.knowsToken) return this.change('signedOut', null)
+    const agrees = service.consents.get(person.userId)
+    if (agrees === undefined) {
+      if (person.known) this.change('unknown', person.userId)
+    } else {
+      this.change('notErased', null)
+      if (person.known && agrees) this.change('consentFound', null)
+      else if (person.known && (this.#consentRead || isRefused)) this.change('consentTakenBack', null)
+      this.#consentRead = agrees
+    }
+    await this.#introduce()
+  }
+
+  /** As `heal` of the app, after each good answer. */
+  async #heal(): Promise<void> {
+    for (const queue of this.windows) {
+      await queue.reconnected()
+      if (queue.state.stopped && whyHeld(this.state, true) === null) await queue.resume()
+    }
   }
 
   /** Another walk: what waits is sent first, or deleted. */
-  async take(person: Person, sends: boolean): Promise<void> {
+  async take(userId: string, sends: boolean): Promise<void> {
     const { pilgrim } = this
-    if (pilgrim === person.userId) return
+    if (pilgrim === userId || this.service.erased.has(userId)) return
     if (pilgrim !== undefined) {
       if (sends) {
-        await this.queues[0]!.resume()
-        await this.queues[0]!.send()
+        await this.queue(0).resume()
+        await this.queue(0).send()
       }
-      const left = await this.waiting()
-      if (sends && left.length > 0) return
-      await this.store.clear(pilgrim)
-      for (const key of left) this.expected.delete(key)
+      if (sends && (await this.waiting()).length > 0) return
+      await this.forget(pilgrim)
     }
-    this.change('taken', { person, agreed: true })
+    const agreed = this.service.consents.get(userId)
+    if (agreed === undefined) return
+    this.#consentRead = agreed
+    this.chosen = null
+    const person: Person = { userId, name: userId, privacyVersion: agreed ? '1' : '', known: true }
+    this.change('taken', { person, agreed })
   }
 
-  async waiting(): Promise<string[]> {
+  /** What waits of a pilgrim is deleted by choice. */
+  async forget(pilgrim: string): Promise<void> {
+    await this.store.clear(pilgrim)
+    for (const keys of [this.expected, this.wrong])
+      for (const key of keys)
+        if (key.startsWith(`${pilgrim} `) && !this.service.arrived.has(key)) keys.delete(key)
+  }
+
+  /** A walk of a new pilgrim. */
+  async begin(): Promise<void> {
+    const { pilgrim } = this
+    if (pilgrim !== undefined) await this.forget(pilgrim)
+    this.state = { ...INITIAL, opening: false, event: this.state.event }
+    this.#consentRead = false
+    this.chosen = null
+    const userId = `pilgrim-${++this.#begun}`
+    this.change('begun', { userId, name: userId, privacyVersion: '1', known: false })
+    await this.#introduce()
+  }
+
+  async waiting(): Promise<Entry[]> {
     const { pilgrim } = this
     if (pilgrim === undefined) return []
-    const kinds = ['checkin', 'track', 'later', 'person', 'report', 'survey']
-    const all = await Promise.all(kinds.map((kind) => this.store.oldest(pilgrim, kind, 10_000)))
-    return all
-      .flat()
-      .flatMap(({ kind, t, fields }) =>
-        (kind === 'checkin' || kind === 'track' || kind === 'later'
-          ? [t]
-          : Object.keys((fields as { keys: object }).keys)
-        ).map((key) => `${pilgrim} ${kind} ${key}`),
-      )
+    const kinds = [...POINTS, 'later', ...Object.keys(ENTRY_KINDS)]
+    return (await Promise.all(kinds.map((kind) => this.store.oldest(pilgrim, kind, 10_000)))).flat()
   }
 
-  /** At the end all is well: nothing may be left, lost, doubled or foreign. */
+  async settle(): Promise<void> {
+    while (this.underWay.length > 0) await Promise.all(this.underWay.splice(0))
+  }
+
+  /** What the screen of each mode offers to the pilgrim; the others go on by themselves. */
+  async #act(): Promise<void> {
+    const mode = modeOf(this.state)
+    expect(EXITS[mode].length).toBeGreaterThan(0)
+    if (mode === 'restoring') this.change('restoring', false)
+    else if (mode === 'no-walk') await this.begin()
+    else if (mode === 'erased') {
+      // A service that knows the pilgrim has said so. One that does not is told nothing of somebody who was erased.
+      expect(this.service.consents.has(this.pilgrim!) && !this.service.erased.has(this.pilgrim!)).toBe(false)
+      await this.begin()
+    } else if (mode === 'asking-consent' || mode === 'refused') await this.consent(true)
+  }
+
+  /** All is well from now on. Nothing may be left, lost or doubled, and the app must come to walk again. */
   async end(): Promise<void> {
-    this.answers = []
-    // A way out of each state, as the app's lists name them.
-    expect(EXITS[modeOf(this.state)].length).toBeGreaterThan(0)
-    this.change('notErased', null)
-    this.change('signedIn', null)
-    this.change('agreed', '1')
-    this.change('event', 'active')
-    for (let round = 0; round < 10 && (await this.waiting()).length > 0; round++) {
+    const { service } = this
+    await this.settle()
+    service.faults = []
+    service.event = 'active'
+    service.knowsToken = true
+    const isWell = async () =>
+      ['walking', 'recording', 'resting'].includes(modeOf(this.state)) && (await this.waiting()).length === 0
+    for (let round = 0; round < 2 || (round < 12 && !(await isWell())); round++) {
       this.clock.move(600_000)
-      await this.queues[round % 2]!.resume()
-      await this.queues[round % 2]!.send()
+      await this.read()
+      await this.queue(round).send()
+      await this.settle()
+      // The pilgrim looks when nothing goes on by itself any more.
+      if (round > 2) await this.#act()
     }
+    expect(modeOf(this.state)).toBeOneOf(['walking', 'recording', 'resting'])
     expect(await this.waiting()).toEqual([])
-    expect(this.doubled).toEqual([])
-    const arrived = new Set(this.arrived)
-    expect([...this.expected].filter((key) => !arrived.has(key))).toEqual([])
-    // The owner is part of each key, so what went out for somebody else was pressed by nobody.
-    expect(this.arrived.filter((key) => !this.everPressed.has(key))).toEqual([])
+    expect(service.doubled).toEqual([])
+    expect([...this.expected].filter((key) => !service.arrived.has(key))).toEqual([])
+    const aside = await this.store.rejected(this.pilgrim!)
+    const asideKeys = aside.flatMap(({ userId, kind, t, fields }) =>
+      isPoint(kind)
+        ? [`${userId} ${kind} ${t}`]
+        : Object.keys(fields).map((key) => `${userId} ${kind} ${key}`),
+    )
+    expect(
+      [...this.wrong].filter((key) => key.startsWith(`${this.pilgrim!} `) && !asideKeys.includes(key)),
+    ).toEqual([])
+    if (this.chosen !== null) expect(service.consents.get(this.pilgrim!)).toBe(this.chosen)
+    this.expectNothingForeign()
   }
 
-  /** All that was pressed, also what was deleted by choice. */
-  readonly everPressed = new Set<string>()
+  /** The pilgrim is part of each key, so what goes out for somebody else was pressed by nobody. */
+  expectNothingForeign(): void {
+    expect([...this.service.arrived].filter((key) => !this.pressed.has(key))).toEqual([])
+  }
 }
 
-const ANN: Person = { userId: 'ann', name: 'Ann', privacyVersion: '1', known: true }
-const BEN: Person = { userId: 'ben', name: 'Ben', privacyVersion: '1', known: true }
+interface Point {
+  readonly timestamp: number
+  readonly mode?: string
+}
+/** The service refuses points with this mode for good. */
+const WRONG = 'wrong'
 
 type Model = object
 const command = (name: string, run: (walk: Walk) => unknown): fc.AsyncCommand<Model, Walk> => ({
   check: () => true,
   async run(_, walk) {
     await run(walk)
-    for (const key of walk.expected) walk.everPressed.add(key)
-    const { state } = walk
-    const isSent = walk.arrived.filter((key) => !walk.everPressed.has(key))
-    expect(isSent).toEqual([])
-    expect(EXITS[modeOf(state)].length).toBeGreaterThan(0)
+    walk.expectNothingForeign()
   },
   toString: () => name,
 })
-const aWindow = fc.nat(1)
+const always = (name: string, run: (walk: Walk) => unknown) => fc.constant(command(name, run))
+const aWindow = fc.nat(2)
+const consentElsewhere = (agreed: boolean) => (walk: Walk) => {
+  if (walk.pilgrim === undefined || !walk.service.consents.has(walk.pilgrim)) return
+  walk.service.consents.set(walk.pilgrim, agreed)
+  walk.chosen = null
+}
+
 const COMMANDS = [
+  ...Array.from({ length: 4 }, () =>
+    fc
+      .tuple(
+        fc.constantFrom('checkin', 'track', 'track', 'person', 'unshare', 'share', 'report', 'survey'),
+        aWindow,
+        fc.nat(9).map((n) => n === 0),
+      )
+      .map(([kind, n, isWrong]) =>
+        command(`${kind} in ${n}${isWrong ? ', wrong' : ''}`, (walk) => walk.press(kind, n, isWrong)),
+      ),
+  ),
   fc
-    .tuple(fc.constantFrom('checkin', 'track', 'track', 'person', 'report', 'survey'), aWindow)
-    .map(([kind, n]) => command(`${kind} in ${n}`, (walk) => walk.press(kind, n))),
-  fc
-    .array(fc.constantFrom(...ANSWERS), { minLength: 1, maxLength: 4 })
-    .map((answers) => command(`answers ${answers.join()}`, (walk) => walk.answers.push(...answers))),
-  aWindow.map((n) => command(`send ${n}`, (walk) => walk.queues[n]!.send())),
-  aWindow.map((n) => command(`reload ${n}`, (walk) => (walk.queues[n] = walk.open()))),
+    .array(fc.constantFrom(...FAULTS), { minLength: 1, maxLength: 4 })
+    .map((faults) => command(faults.join(), (walk) => walk.service.faults.push(...faults))),
+  aWindow.map((n) => command(`send ${n}`, (walk) => walk.queue(n).send())),
+  aWindow.map((n) => command(`send ${n} meanwhile`, (walk) => walk.underWay.push(walk.queue(n).send()))),
+  aWindow.map((n) => command(`reload ${n}`, (walk) => walk.reload(n))),
   fc.constantFrom(1_000, 60_000, 900_000).map((ms) => command(`${ms} ms`, (walk) => walk.clock.move(ms))),
   fc
     .constantFrom('active', 'paused', 'ended')
-    .map((status) => command(`event ${status}`, (walk) => walk.change('event', status))),
+    .map((event) => command(`event ${event}`, (walk) => (walk.service.event = event))),
+  fc.boolean().map((knows) => command(`token ${knows}`, (walk) => (walk.service.knowsToken = knows))),
+  fc.boolean().map((agreed) => command(`consent ${agreed}`, (walk) => walk.consent(agreed))),
+  fc.boolean().map((agreed) => command(`consent ${agreed} elsewhere`, consentElsewhere(agreed))),
+  always('erased elsewhere', ({ service, pilgrim }) => pilgrim && service.erased.add(pilgrim)),
+  always('begun again elsewhere', (walk) => {
+    if (walk.pilgrim !== undefined && walk.service.erased.delete(walk.pilgrim)) consentElsewhere(true)(walk)
+  }),
+  always('restored backup', ({ service, pilgrim }) => pilgrim && service.consents.delete(pilgrim)),
+  always('read', (walk) => walk.read()),
+  always('read meanwhile', (walk) => walk.underWay.push(walk.read())),
+  always('record', (walk) => walk.change('recordingStarted', null)),
+  fc.boolean().map((rests) => command(`rests ${rests}`, (walk) => walk.change('rests', rests))),
+  fc.boolean().map((looks) => command(`restoring ${looks}`, (walk) => walk.change('restoring', looks))),
   fc
-    .constantFrom(
-      'withdrew',
-      'consentTakenBack',
-      'consentFound',
-      'erased',
-      'notErased',
-      'signedOut',
-      'signedIn',
-    )
-    .map((event) => command(event, (walk) => walk.change(event as 'erased', null))),
-  fc.constant(command('read', (walk) => walk.read())),
-  fc
-    .tuple(fc.constantFrom(ANN, BEN), fc.boolean())
-    .map(([person, sends]) =>
-      command(`take ${person.userId}, ${sends ? 'sent' : 'clean'}`, (walk) => walk.take(person, sends)),
+    .tuple(fc.constantFrom('pilgrim-1', 'ben'), fc.boolean())
+    .map(([userId, sends]) =>
+      command(`take ${userId}, ${sends ? 'sent' : 'clean'}`, (walk) => walk.take(userId, sends)),
     ),
 ]
 
 let opened = 0
 
-/** Runs so many walks. @throws what is wrong, with the shortest walk that shows it */
+/**
+ * Runs so many walks, every twentieth on IndexedDB and the others in memory.
+ * @throws what is wrong, with the seed and the shortest walk that shows it
+ */
 export const walks = (numRuns: number, seed?: number): Promise<void> =>
   fc.assert(
-    fc.asyncProperty(fc.commands(COMMANDS, { maxCommands: 40 }), async (commands) => {
-      const walk = new Walk(await openIndexedDbStore(`model-${++opened}`))
-      walk.change('opened', null)
-      walk.change('begun', ANN)
-      await fc.asyncModelRun(() => ({ model: {}, real: walk }), commands)
-      await walk.end()
-      await walk.store.close()
-    }),
+    fc.asyncProperty(
+      fc.integer({ min: 1, max: 3 }),
+      fc.commands(COMMANDS, { maxCommands: 40, size: 'max' }),
+      async (windows, commands) => {
+        const isSlow = ++opened % 20 === 0
+        const walk = new Walk(
+          isSlow ? await openIndexedDbStore(`model-${opened}`) : createMemoryStore(),
+          windows,
+        )
+        walk.service.consents.set('ben', true)
+        await walk.begin()
+        await fc.asyncModelRun(() => ({ model: {}, real: walk }), commands)
+        await walk.end()
+        await walk.store.close()
+      },
+    ),
     { numRuns, ...(seed === undefined ? {} : { seed }) },
   )

@@ -2,6 +2,7 @@
 import { expect, test } from 'bun:test'
 import { until } from '#tests/helpers/wait.ts'
 import { askedOf, north, type Recorder } from './phone-watch.ts'
+import { checkInButton } from './walk-harness.ts'
 
 const MINUTE = 60_000
 
@@ -45,5 +46,16 @@ export function testRest(recorder: () => Promise<Recorder>): void {
       expect(await page.getByText('No position for').count()).toBe(0)
       expect(await page.locator('.dot.bad').count()).toBe(0)
     }
+  })
+
+  test('who sits still checks in, although the watch reports no position any more', async () => {
+    await using phone = await recorder()
+    const { page, move } = phone
+    await page.getByText('Recording.', { exact: true }).waitFor()
+    // The last position is too old for a check-in.
+    await move(20_000)
+    await checkInButton(page).click()
+    await page.locator('.check-in-said [data-state]').waitFor()
+    await page.getByText('Recording.', { exact: true }).waitFor()
   })
 }

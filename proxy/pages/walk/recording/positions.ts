@@ -35,8 +35,21 @@ export const faultOf = ({ code }: GeolocationPositionError): PositionFault =>
 
 export const OPTIONS = { enableHighAccuracy: true, maximumAge: 0, timeout: 20_000 }
 
+/** Ends the watch of this window, which is then begun anew; null while there is none. */
+let renewWatch: (() => void) | null = null
+
+/** Sets how the watch of this window is begun anew. @returns what to call when it has ended */
+export function watching(renew: () => void): () => void {
+  renewWatch = renew
+  return () => {
+    if (renewWatch === renew) renewWatch = null
+  }
+}
+
 async function ask(options: typeof OPTIONS): Promise<GeolocationPosition | PositionFault> {
   if (!('geolocation' in navigator)) return 'no-signal'
+  // While a watch lasts, a browser may answer with its next position alone, which a phone that lies still never has.
+  renewWatch?.()
   const answer = await askPosition(options)
   return answer === NO_ANSWER || 'coords' in answer ? answer : faultOf(answer)
 }

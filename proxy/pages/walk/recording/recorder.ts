@@ -19,7 +19,7 @@ import {
   stopped,
 } from './pause-log.ts'
 import { afterCheckIn, EMPTY, filterFix, type Fix, isResting } from './position-filter.ts'
-import { faultOf, fixOf, onePosition, OPTIONS, type PositionFault } from './positions.ts'
+import { faultOf, fixOf, onePosition, OPTIONS, type PositionFault, watching } from './positions.ts'
 import { change, person, recording, resting, state } from '../session/current-state.ts'
 import { records } from '../state.ts'
 import { type Trail, trailAfter, type TimedPlace } from '../way/stations.ts'
@@ -157,7 +157,8 @@ const after = (ms: number, call: () => void) => {
   return () => clearTimeout(timer)
 }
 
-type WatchEnd = 'rest' | 'permission' | 'silent'
+/** `anew`: to be begun again, so that the browser asks the phone. */
+type WatchEnd = 'rest' | 'permission' | 'anew'
 
 const watchUntilRest = (signal: AbortSignal): Promise<WatchEnd> =>
   new Promise((resolve) => {
@@ -165,6 +166,7 @@ const watchUntilRest = (signal: AbortSignal): Promise<WatchEnd> =>
       navigator.geolocation.clearWatch(id)
       signal.removeEventListener('abort', end)
       silence.stop()
+      ended()
       stop()
       resolve(why)
     }
@@ -185,7 +187,8 @@ const watchUntilRest = (signal: AbortSignal): Promise<WatchEnd> =>
       },
       OPTIONS,
     )
-    const silence = listenForSilence(() => leave('silent'), after)
+    const silence = listenForSilence(() => leave('anew'), after)
+    const ended = watching(() => leave('anew'))
     signal.addEventListener('abort', end)
     let first = true
     const stop = effect(() => {

@@ -4,6 +4,7 @@ import { readCommandLine } from '#shared/runtime/command-line.ts'
 import { besidePostgres } from '#tests/helpers/in-directory.ts'
 import { ensurePrograms } from '#tests/helpers/programs.ts'
 import type { Server } from '#tests/helpers/process.ts'
+import { appTable, measureAppRows } from './app/costs.ts'
 import { measureGrowth } from './growth.ts'
 import { WRK } from './load.ts'
 import { type Measured, measureRow, SCALES } from './measure.ts'
@@ -25,9 +26,10 @@ const USAGE = `Measures the service beside upper limits (a bare server, COPY) an
   --markdown         print the table for tests/bench/README.md
   --compare <file>   compare with an earlier run; a ratio that became worse by more than the noise fails the run
   --growth           measure cost by number of pilgrims and by number of points
+  --app              only print what a phone with the app costs, by state, in simulated time
   --help             print this text
 
-With the rows caddy and caddy-fresh it also prints the plan for a million walkers.
+With the rows caddy and caddy-fresh it also prints the plan for a million walkers; a run of all rows prints --app, too.
 Everything runs on loopback, on servers that the run starts. wrk is installed with apt where it is missing.
 Exit codes: 0 measured, 1 a row failed or became slower, 2 wrong command line.`
 
@@ -40,6 +42,7 @@ const { values } = readCommandLine(USAGE, {
   markdown: { type: 'boolean' },
   compare: { type: 'string' },
   growth: { type: 'boolean' },
+  app: { type: 'boolean' },
 })
 
 const machine = `${cpus().length} × ${cpus()[0]?.model ?? 'unknown'}, ${process.platform} ${release()}, Bun ${Bun.version}`
@@ -95,11 +98,16 @@ async function measure(postgres: Server): Promise<number> {
   if (values.markdown) console.log(`\n${markdown(rows)}`)
   const walkers = plan(rows)
   if (walkers !== '') console.log(`\n${walkers}`)
+  if (values.only === undefined) console.log(`\n${appTable(await measureAppRows())}`)
   return (await isNoSlower(rows)) && !failed ? 0 : 1
 }
 
 if (values.list) {
   for (const { id, title } of ROWS) console.log(`${id.padEnd(20)} ${title}`)
+  process.exit(0)
+}
+if (values.app) {
+  console.log(appTable(await measureAppRows()))
   process.exit(0)
 }
 await ensurePrograms([WRK])

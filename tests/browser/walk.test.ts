@@ -267,7 +267,7 @@ describeOnServers('the app', () => {
     await using found = await app.newPhone()
     const { page } = found
     await page.goto(app.address('?lang=en'))
-    await page.getByRole('button', { name: 'I walked before with another phone' }).click()
+    await page.getByRole('button', { name: 'I have walked before' }).click()
     await typeCode(page, words)
     await page.getByText('Is this you? Old Li').waitFor()
     expect(await page.getByText(said.recovery.byLink).count()).toBe(0)

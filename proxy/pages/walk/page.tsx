@@ -13,9 +13,10 @@ import { RecoveryCode } from './views/recovery-code.tsx'
 import { Restore } from './views/restore.tsx'
 import { Say } from './views/feedback-tab.tsx'
 import { ShareLinks } from './views/shares.tsx'
-import { EventStatus, NewConsent, Status } from './views/status.tsx'
+import { EventStatus, NewConsent, OutsideLine, Status } from './views/status.tsx'
 import { Survey } from './views/survey.tsx'
 import { Tabs } from './views/tabs.tsx'
+import { View as Frame } from './views/view.tsx'
 import { Trackers } from './views/trackers.tsx'
 import { Waiting } from './views/waiting.tsx'
 import { Walk } from './views/walk.tsx'
@@ -98,9 +99,9 @@ function startSession(): void {
 const App = () => {
   if (mode.value === 'opening')
     return (
-      <main class="view stack">
+      <Frame title={document.title}>
         <Waiting />
-      </main>
+      </Frame>
     )
   if (mode.value === 'restoring') return <Restore />
   if (mode.value === 'no-walk')
@@ -109,6 +110,7 @@ const App = () => {
         {/* Of a pause or the end a newcomer learns before anything else. */}
         <div class="status">
           <EventStatus />
+          <OutsideLine />
         </div>
         <Welcome />
       </>

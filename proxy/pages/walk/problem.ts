@@ -2,6 +2,8 @@
 import { words } from './words.ts'
 import type { WalkWords } from '#shared/locales/words.ts'
 import type { QueueState } from '#shared/client/index.ts'
+import type { PositionFault } from './recording/positions.ts'
+import { inLine } from './session/line-login.ts'
 import { consentWithdrawn } from './session/current-state.ts'
 import { pageWords } from '../frame/language.ts'
 
@@ -56,6 +58,10 @@ export function sentenceOf({ code, retryAfter }: Problem): string {
   if (sentence === 'ended') return words.value.status.ended
   return words.value.problems[sentence]
 }
+
+/** Why there is no position. */
+export const positionSentence = (fault: PositionFault): string =>
+  words.value.problems[fault === 'permission' && inLine ? 'permissionInLine' : fault]
 
 /** For an action that nobody repeats: what failed has to be pressed again. */
 export function notDoneSentence(problem: Problem): string {

@@ -32,7 +32,7 @@ export const words = {
     version: (version: string) => `Version ${version}`,
     agree: 'I agree',
     disagree: 'I do not agree',
-    restore: 'I walked before with another phone',
+    restore: 'I have walked before',
     fromBrowser: 'Did you begin in the browser? Its recovery code, under “Me” there, brings your walk here.',
     lineLogin: 'Log in with LINE',
     lineWhy: 'This event uses LINE.',
@@ -53,6 +53,8 @@ export const words = {
       `This phone’s clock is ${count(minutes, 'minute', 'minutes')} ${ahead ? 'fast' : 'slow'}. Your walk counts at the right time. Please set the clock to automatic.`,
     outsideLine: 'In the browser this opens without a network, too.',
     outsideLineButton: 'Open in the browser',
+    inLine:
+      'LINE’s browser may forget your walk, saves no files and shows no messages. Please continue in the phone’s browser.',
   },
   checkIn: {
     button: 'Check in',
@@ -105,7 +107,7 @@ export const words = {
     darkLeave: 'Touch twice to come back',
     darkAgain: 'Once more',
     off: 'Not recording.',
-    noConsent: 'Nothing is recorded until you agree again.',
+    noConsent: 'Nothing is recorded until you agree.',
     honest: 'Recording needs this app open and the screen on.',
     trackersMore: 'Even with the screen off',
     pauses: 'Gaps in the recording',
@@ -253,6 +255,8 @@ export const words = {
     unexpected: 'Another page answers, perhaps of a Wi-Fi. Please open the browser and sign in there.',
     permission:
       'The phone does not allow the position. In its settings, find this browser and allow “Location”. Then try again.',
+    permissionInLine:
+      'The phone does not allow the position. In its settings, find LINE and allow “Location”. Then try again.',
     rough:
       'Only a rough place: no kilometres are counted. In the phone’s settings, find this browser and turn on “Precise location”.',
     'no-signal': 'No position. Please try again under the open sky.',
@@ -373,6 +377,8 @@ export const words = {
     title: 'My data',
     json: 'Save all my data',
     gpx: 'Save my walk (GPX)',
+    noFiles: 'LINE’s browser saves no files. Please open the app in the phone’s browser.',
+    fileReady: 'The file is ready.',
     eraseWhy:
       'Your data is deleted here and at the organisers, for ever. Another phone keeps its part until you start again there.',
     erase: 'Delete everything about me',
@@ -406,7 +412,7 @@ export const words = {
     checksum: 'Please check the words and their order.',
     found: (name: string, km: number) => `Is this you? ${name}, ${figure(km)} km`,
     byLink:
-      'Say yes only if you scanned your own phone. Whoever else sent this can see your walk and delete it.',
+      'Say yes only if this comes from your own phone. Whoever else sent this can see your walk and delete it.',
     yes: 'Yes, that is me',
     no: 'No, back',
     unknown: 'No walk has this code.',

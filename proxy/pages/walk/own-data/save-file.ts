@@ -1,10 +1,26 @@
 /** Gives the pilgrim a file. LINE's browser knows no downloads: there the phone's own sharing takes it. */
 import type { QueuedPoint } from '#shared/client/index.ts'
+import { showToast } from '../../design/toast.tsx'
+import { inLine } from '../session/line-login.ts'
+import { words } from '../words.ts'
+
+const SAID_MS = 8_000
+
+async function shareFile(file: File): Promise<void> {
+  const { data, me } = words.value
+  if (!navigator.canShare?.({ files: [file] }))
+    return showToast(data.noFiles, { forMs: SAID_MS, warning: true })
+  try {
+    await navigator.share({ files: [file] })
+  } catch (error) {
+    // Browsers share right after a touch alone, and the file has come later.
+    if ((error as Error).name === 'NotAllowedError')
+      showToast(data.fileReady, { action: { name: me.save, run: () => void shareFile(file) } })
+  }
+}
 
 export async function saveFile(blob: Blob, name: string): Promise<void> {
-  const file = new File([blob], name, { type: blob.type })
-  if (/\bLine\//.test(navigator.userAgent) && navigator.canShare?.({ files: [file] }))
-    return navigator.share({ files: [file] }).catch(() => undefined)
+  if (inLine) return shareFile(new File([blob], name, { type: blob.type }))
   const link = document.createElement('a')
   link.href = URL.createObjectURL(blob)
   link.download = name

@@ -56,8 +56,18 @@ export async function logInAgain(liffId: string | null): Promise<void> {
   else line.logIn()
 }
 
+/** LINE's own browser, in which the links of its chats open. */
+export const inLine = /\bLine\//.test(navigator.userAgent)
+
+/** Opens an address in the phone's browser: LINE reads the parameter. */
+function openOutside(url: string): void {
+  const address = new URL(url)
+  address.searchParams.set('openExternalBrowser', '1')
+  location.assign(address)
+}
+
 /** What leaves LINE's own browser; null outside of it. */
-export const leaveLine = (): LineBridge['leaveLine'] => bridge?.leaveLine ?? null
+export const leaveLine = (): LineBridge['leaveLine'] => bridge?.leaveLine ?? (inLine ? openOutside : null)
 
 interface Claims {
   readonly sub?: unknown

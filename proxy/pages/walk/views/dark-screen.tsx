@@ -4,6 +4,7 @@ import { signal } from '@preact/signals'
 import { useEffect, useRef } from 'preact/hooks'
 import { figure } from '#shared/locales/units.ts'
 import { timeText, unitText } from '../format.ts'
+import { positionSentence } from '../problem.ts'
 import { lastFix, positionFault } from '../recording/recorder.ts'
 import { recording } from '../session/current-state.ts'
 import { now } from '../session/clock.ts'
@@ -69,7 +70,7 @@ export function DarkScreen() {
         {figure(profile.value?.km ?? 0)} <small>{unitText('km')}</small>
       </p>
       <p class="dark-time">{timeText(time)}</p>
-      {isDark ? <p>{fault === null ? words.value.record.darkOn : words.value.problems[fault]}</p> : null}
+      {isDark ? <p>{fault === null ? words.value.record.darkOn : positionSentence(fault)}</p> : null}
       {/* Once is not enough, so that a pocket does not press it; a keyboard and a screen reader press once. */}
       <button type="button" aria-live="polite" onClick={({ detail }) => touch(detail > 0)}>
         {isTouched ? words.value.record.darkAgain : words.value.record.darkLeave}

@@ -16,6 +16,7 @@ import {
   written,
 } from '../feedback/report.ts'
 import { place, placeFault, wantPlace, wantsPlace } from '../feedback/place.ts'
+import { positionSentence } from '../problem.ts'
 import { whyWaits } from './waiting.tsx'
 import { withoutReload } from '../session/update.ts'
 import { EmergencyNumbers } from './emergency.tsx'
@@ -155,7 +156,7 @@ function Place() {
         {!wantsPlace.value
           ? feedback.placeNone
           : placeFault.value !== null
-            ? `${words.value.problems[placeFault.value]} ${feedback.placeNone}`
+            ? `${positionSentence(placeFault.value)} ${feedback.placeNone}`
             : here === null
               ? words.value.checkIn.busy
               : [feedback.placeFound(timeText(here.t)), roughText(words.value, here.accuracy)]

@@ -4,6 +4,7 @@ import { useEffect, useRef } from 'preact/hooks'
 import type { WalkWords } from '#shared/locales/words.ts'
 import { Button } from '../../design/button.tsx'
 import { minutesOf, timeText } from '../format.ts'
+import { positionSentence } from '../problem.ts'
 import { openPause } from '../recording/pause-log.ts'
 import {
   lastFix,
@@ -71,7 +72,7 @@ function State() {
         {stateText(words.value.record)}
       </p>
       {fault === 'permission' || fault === 'rough' || fault === 'storage' || fault === 'no-answer' ? (
-        <p class="wrong">{words.value.problems[fault]}</p>
+        <p class="wrong">{positionSentence(fault)}</p>
       ) : null}
       {pause === null ? null : (
         <p class="wrong">

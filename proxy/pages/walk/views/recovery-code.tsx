@@ -5,6 +5,7 @@ import { useEffect } from 'preact/hooks'
 import { Button } from '../../design/button.tsx'
 import { QrCode } from '../../design/qr-code.tsx'
 import { language } from '../../frame/language.ts'
+import { restoreAddress } from '../recovery/app-id.ts'
 import { show } from '../route.ts'
 import { keep } from '../session/stored-signals.ts'
 import { codeIsSafe, person } from '../session/current-state.ts'
@@ -20,8 +21,7 @@ async function codeOf(userId: string): Promise<Code | null> {
   const { wordlistOf, wordsOf } = await import('../recovery/recovery-code.ts')
   const words = wordsOf(userId, await wordlistOf(language.value))
   if (words === null) return null
-  // After # nothing leaves the phone: servers never see it.
-  return { words, address: `${location.origin}${location.pathname}#restore=${userId}` }
+  return { words, address: restoreAddress(userId) }
 }
 
 const code = signal<Code | null | 'failed'>(null)

@@ -4,10 +4,12 @@ import type { WalkWords } from '#shared/locales/words.ts'
 import { Button } from '../../design/button.tsx'
 import { showToast } from '../../design/toast.tsx'
 import { leaveLine } from '../session/line-login.ts'
+import { sendKept } from '../outbox.ts'
 import { sentenceOf } from '../problem.ts'
+import { restoreAddress } from '../recovery/app-id.ts'
 import { person, signInNeeded } from '../session/current-state.ts'
 import { clockAheadMs, clockIsWrong } from '../session/clock.ts'
-import { config, signInAgain } from '../session/service.ts'
+import { config, signInAgain, usesLine } from '../session/service.ts'
 import { notKept } from '../session/stored-signals.ts'
 import { updateReady } from '../session/update.ts'
 import { Consent } from './welcome.tsx'
@@ -20,7 +22,6 @@ import { useChange } from './use-service.tsx'
 
 export function Status() {
   const { status, problems } = words.value
-  const leave = leaveLine()
   return (
     <div class="stack-2 status">
       <EventStatus />
@@ -43,12 +44,25 @@ export function Status() {
           {status.update}
         </Notice>
       ) : null}
-      {leave === null ? null : (
-        <Notice action={<Button onClick={() => leave(location.href)}>{status.outsideLineButton}</Button>}>
-          {status.outsideLine}
-        </Notice>
-      )}
+      <OutsideLine />
     </div>
+  )
+}
+
+/** The way out of LINE's own browser. With open identity the walk goes along, as to another phone. */
+export function OutsideLine() {
+  const { outsideLine, outsideLineButton, inLine } = words.value.status
+  const leave = leaveLine()
+  if (leave === null) return null
+  const userId = usesLine.value ? undefined : person.value?.userId
+  const open = async () => {
+    await sendKept().catch(() => null)
+    leave(userId === undefined ? location.href : restoreAddress(userId))
+  }
+  return (
+    <Notice action={<Button onClick={() => void open()}>{outsideLineButton}</Button>}>
+      {usesLine.value ? outsideLine : inLine}
+    </Notice>
   )
 }
 

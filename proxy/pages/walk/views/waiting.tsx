@@ -18,10 +18,16 @@ const SAID_MS = 8_000
 
 export function Waiting() {
   const open = queue.value
-  if (open === 'failed') return <Notice kind="danger">{words.value.problems.storage}</Notice>
+  const again = <Button onClick={() => location.reload()}>{words.value.retry}</Button>
+  if (open === 'failed')
+    return (
+      <Notice kind="danger" action={again}>
+        {words.value.problems.storage}
+      </Notice>
+    )
   if (open === 'outdated')
     return (
-      <Notice kind="warning" action={<Button onClick={() => location.reload()}>{words.value.retry}</Button>}>
+      <Notice kind="warning" action={again}>
         {words.value.problems.outdated}
       </Notice>
     )

@@ -5,6 +5,7 @@ import { useEffect } from 'preact/hooks'
 import { Button } from '../../design/button.tsx'
 import { checkIn, checkInFault, checkingIn } from '../checkin/check-in.ts'
 import { roughText, timeText } from '../format.ts'
+import { positionSentence } from '../problem.ts'
 import { show } from '../route.ts'
 import { codeIsSafe, consentWithdrawn, person } from '../session/current-state.ts'
 import { lastCheckIn, totalCheckIns } from '../outbox.ts'
@@ -88,7 +89,7 @@ function Said() {
   const last = lastCheckIn.value
   useTelling(last)
   if (fault !== null) {
-    const why = fault === 'closed' ? words.value.record.causes.closed : words.value.problems[fault]
+    const why = fault === 'closed' ? words.value.record.causes.closed : positionSentence(fault)
     return <p class="wrong">{words.value.checkIn.failed(why)}</p>
   }
   if (last === null || checkingIn.value || last === toldCheckIn.value) return null

@@ -1,7 +1,7 @@
 /** A survey: stores the current answers, and the history of earlier ones, in one transaction. */
 import { eq, sql } from 'drizzle-orm'
 import type { Verdict, Submission } from '#shared/stores/kv/kv.ts'
-import { syncTrack, type SyncRules } from '#shared/points/admission.ts'
+import { syncTrack, type SyncRules } from '#shared/points/sync-track.ts'
 import type { ServiceContext } from '#shared/service/context.ts'
 import { time } from '#shared/contracts/fields.ts'
 import { MAX_NAMED, StoredAnswers, type SubmitAnswer, type SubmitRequest } from '#shared/contracts/survey.ts'

@@ -8,7 +8,8 @@ import type { Service, ServiceContext } from '#shared/service/context.ts'
 import { raiseEmergencyEndpoint } from '#shared/contracts/emergencies.ts'
 import { checkInEndpoint, dataEndpoint, trackSyncEndpoint } from '#shared/contracts/tracking.ts'
 import { mapEndpoint, routeEndpoint } from '#shared/contracts/map.ts'
-import { admissionRules, syncTrack } from '#shared/points/admission.ts'
+import { admissionRules } from '#shared/points/admission.ts'
+import { syncTrack } from '#shared/points/sync-track.ts'
 import { type Count, openProcessCounters } from '#shared/points/ledger/counters.ts'
 import { createRouter, type Router } from '#shared/service/http/router.ts'
 import { openObjects } from '#shared/stores/objects/open-objects.ts'
@@ -20,7 +21,7 @@ import {
   listTrackersEndpoint,
   revokeTrackerEndpoint,
 } from '#shared/contracts/trackers.ts'
-import { checkIn } from './check-in.ts'
+import { checkIn } from '#shared/points/check-in.ts'
 import { createPressSpool, type PressSpool, raiseEmergency } from './emergencies/record-press.ts'
 import { serveIngest } from './ingest/serve-ingest.ts'
 import { LivePositions } from './map/latest-positions.ts'

@@ -1,5 +1,10 @@
-/** Admission by the kv: with a known status, with a timeout, and counted; and what of its verdict a phone is told. */
+/**
+ * Admission by the kv: in one call for each turn of the event loop and partition, with a known status, with a timeout,
+ * and counted; and what of its verdict a phone is told.
+ */
 import { within } from '#shared/runtime/deadline.ts'
+import { currentSpan, type Origin, span } from '#shared/runtime/traces.ts'
+import { nextTurn } from '#shared/runtime/yield-to-event-loop.ts'
 import {
   erasedPerson,
   forbidden,
@@ -10,8 +15,9 @@ import {
 } from '#shared/runtime/refusal.ts'
 import {
   type AdmissionRules,
-  type Entry,
   type Kv,
+  partitionOf,
+  type StoreVerdict,
   KvFull,
   isKvUnavailable,
   type Submission,
@@ -21,12 +27,10 @@ import {
 } from '#shared/stores/kv/kv.ts'
 import type { Config, Window } from '#shared/runtime/config/config.ts'
 import { type Time, time } from '#shared/contracts/fields.ts'
-import type { TrackSyncRequest } from '#shared/contracts/gps-points.ts'
-import type { PointRejection, TrackSyncAnswer } from '#shared/contracts/tracking.ts'
+import type { PointRejection } from '#shared/contracts/tracking.ts'
 import type { Metrics } from '#shared/runtime/metrics.ts'
-import { createBatcher } from './admission-batches.ts'
 import type { Count, ProcessCounters } from './ledger/counters.ts'
-import { type AcceptRules, acceptTrack, latestPosition, pack, type Point } from './point.ts'
+import type { Point } from './point.ts'
 
 /** The rules of admission from the configuration. */
 export const admissionRules = ({ limits, buffer }: Pick<Config, 'limits' | 'buffer'>): AdmissionRules => ({
@@ -37,6 +41,81 @@ export const admissionRules = ({ limits, buffer }: Pick<Config, 'limits' | 'buff
   retentionMs: buffer.retentionMs,
   pendingMax: buffer.pendingMax,
 })
+
+/** Upper bounds of submissions and points per call to the kv, so that no script runs for long. */
+const SUBMISSIONS_A_CALL = 256
+const POINTS_A_CALL = 2_000
+/** Points that may wait for the kv's answer (about 50 MB). Beyond this bound the kv counts as unavailable. */
+const POINTS_UNDER_WAY = 200_000
+
+/** Submissions of one call. */
+interface Batch {
+  readonly submissions: Submission[]
+  /** The requests that they came with. */
+  readonly origins: Origin[]
+  points: number
+  readonly verdicts: Promise<StoreVerdict[]>
+}
+
+/**
+ * @param most upper bound of points that wait for the kv's answer
+ * @returns a function that adds a submission to the current batch and resolves with the kv's verdict; it rejects with
+ * `KvUnavailable` when too many points are waiting
+ */
+export function createBatcher(
+  kv: Kv,
+  rules: AdmissionRules,
+  metrics: Pick<Metrics, 'observe'>,
+  most = POINTS_UNDER_WAY,
+): (submission: Submission) => Promise<StoreVerdict> {
+  /** The last batch of this turn, by partition. */
+  const batches = new Map<number, Batch>()
+  let underWay = 0
+
+  const send = async (
+    partition: number,
+    { submissions, origins, points }: Batch,
+  ): Promise<StoreVerdict[]> => {
+    const startedMs = performance.now()
+    metrics.observe('event_admission_batch_size', submissions.length)
+    try {
+      return await span(
+        'admission batch',
+        { submissions: submissions.length, points },
+        () => span('kv admit', { partition }, () => kv.admit(partition, submissions, rules)),
+        () => origins,
+      )
+    } finally {
+      metrics.observe('event_admission_seconds', (performance.now() - startedMs) / 1_000)
+      underWay -= points
+    }
+  }
+
+  const begin = (partition: number): Batch => {
+    const sent = async (): Promise<StoreVerdict[]> => {
+      await nextTurn()
+      if (batches.get(partition) === batch) batches.delete(partition)
+      return send(partition, batch)
+    }
+    const batch: Batch = { submissions: [], origins: [], points: 0, verdicts: sent() }
+    batches.set(partition, batch)
+    return batch
+  }
+
+  return async (submission) => {
+    const points = submission.entries.length
+    if (underWay + points > most) throw new KvUnavailable('too many points are waiting for the kv')
+    underWay += points
+    const partition = partitionOf(submission.userId, kv.partitions)
+    let batch = batches.get(partition)
+    if (batch === undefined || batch.points >= POINTS_A_CALL || batch.origins.length === SUBMISSIONS_A_CALL)
+      batch = begin(partition)
+    batch.points += points
+    batch.origins.push(currentSpan())
+    const at = batch.submissions.push(submission) - 1
+    return (await batch.verdicts)[at]!
+  }
+}
 
 /** Resolves with the kv's verdict; rejects with `KvUnavailable` or `KvFull`. */
 export type Admit = (submission: Submission) => Promise<Verdict>
@@ -194,52 +273,3 @@ export function countRejected(count: Count, rejected: readonly { readonly reason
 /** The latest time of points that are durable; null where there is none. */
 export const durableThrough = (points: readonly Point[]): Time | null =>
   points.length === 0 ? null : time(points.reduce((latest, { sentMs }) => Math.max(latest, sentMs), 0))
-
-// A batch of track points: each is accepted or rejected by itself, and the answer names what the phone may delete.
-
-export interface SyncRules extends AcceptRules {
-  /** Counts points of a batch that do not enter the buffer. */
-  readonly count: Count
-  readonly limit: Window
-}
-
-/**
- * Admits a batch.
- * @param kind whose rate limit applies
- * @throws Refusal 403 paused or ended, 429, 503
- */
-export async function syncTrack(
-  admitTrack: (submission: Submission) => Promise<Verdict>,
-  request: TrackSyncRequest,
-  receivedMs: number,
-  rules: SyncRules,
-  kind: 'sync' | 'ingest' = 'sync',
-): Promise<TrackSyncAnswer> {
-  const { points, rejected } = acceptTrack(request.points, receivedMs, rules)
-  // If several points of a batch have the same identity, the first one counts.
-  const distinct = new Map<string, Entry>()
-  for (const point of points) {
-    const entry = pack(point)
-    if (!distinct.has(entry.field)) distinct.set(entry.field, entry)
-  }
-  const verdict = await admitTrack({
-    id: submissionId(),
-    userId: request.user_id,
-    kind,
-    entries: [...distinct.values()],
-    duplicateKey: '',
-    recordedMs: receivedMs,
-    position: latestPosition(points),
-  })
-  const repeated = points.length - distinct.size
-  // Also counted when the batch is refused, because it was received. The other points are counted by the admission.
-  rules.count('duplicate', repeated)
-  countRejected(rules.count, rejected)
-  if (verdict.outcome !== 'admitted') throw refusalOfVerdict(verdict, kind, rules.limit)
-  return {
-    accepted: distinct.size - verdict.duplicates,
-    duplicates: verdict.duplicates + repeated,
-    rejected: [...rejected],
-    durable_through: durableThrough(points),
-  }
-}

@@ -1,6 +1,6 @@
 /** The sizes of calls to the kv, and the bound on points that wait for one that does not answer. */
 import { expect, test } from 'bun:test'
-import { createBatcher } from '#shared/points/admission-batches.ts'
+import { createBatcher } from '#shared/points/admission.ts'
 import { createMetrics } from '#shared/runtime/metrics.ts'
 import { openRedisKv } from '#shared/stores/kv/kv.redis.ts'
 import { type Kv, KvUnavailable } from '#shared/stores/kv/kv.ts'

@@ -2,7 +2,7 @@
 import { afterEach, beforeEach, expect, test } from 'bun:test'
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import { syncTrack } from '#shared/points/admission.ts'
+import { syncTrack } from '#shared/points/sync-track.ts'
 import { Refusal } from '#shared/runtime/refusal.ts'
 import type { Kv, Submission, Verdict } from '#shared/stores/kv/kv.ts'
 import { openKv } from '#shared/stores/kv/open-kv.ts'

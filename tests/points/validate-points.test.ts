@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'bun:test'
-import { acceptCheckIn, acceptTrack, latestPosition, type Point } from '#shared/points/point.ts'
+import { acceptCheckIn, acceptTrack, latestPosition } from '#shared/points/accept.ts'
+import type { Point } from '#shared/points/point.ts'
 import { Refusal } from '#shared/runtime/refusal.ts'
 import { MEASURED, NOT_MEASURED } from '#tests/scheduler/walks.ts'
 import { createCalendar } from '#shared/core/rules/calendar.ts'

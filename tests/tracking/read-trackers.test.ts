@@ -1,6 +1,6 @@
 /** The formats of tracker apps: the same walk becomes the same points, and what the apps do not know stays unknown. */
 import { describe, expect, test } from 'bun:test'
-import { acceptTrack } from '#shared/points/point.ts'
+import { acceptTrack } from '#shared/points/accept.ts'
 import { createCalendar } from '#shared/core/rules/calendar.ts'
 import {
   readOverland,

@@ -8,7 +8,7 @@
  */
 import type { GpsPoint } from '#shared/contracts/gps-points.ts'
 import type { TrackerApp } from '#shared/contracts/trackers.ts'
-import { type AcceptRules, TRACK_AHEAD_MS } from '#shared/points/point.ts'
+import { type AcceptRules, TRACK_AHEAD_MS } from '#shared/points/accept.ts'
 import { parseSentTime } from '#shared/core/rules/sent-time.ts'
 import { withoutRollover } from '#shared/core/rules/week-rollover.ts'
 import { isObject } from './sent-fields.ts'

@@ -25,7 +25,7 @@ import {
   UNREADABLE,
 } from './tracker-formats.ts'
 import type { Buffer } from '#shared/points/buffer.ts'
-import { type SyncRules, syncTrack } from '#shared/points/admission.ts'
+import { type SyncRules, syncTrack } from '#shared/points/sync-track.ts'
 import { TRACKER_KEY, type TrackerApp, type Trouble, TROUBLES } from '#shared/contracts/trackers.ts'
 import { type KeyUse, trackerKeyHash } from '#shared/pilgrims/tracker-keys.ts'
 import type { SosPress } from '#shared/contracts/emergencies.ts'

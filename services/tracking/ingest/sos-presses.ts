@@ -4,7 +4,7 @@ import type { SosPress } from '#shared/contracts/emergencies.ts'
 import { Latitude, Longitude } from '#shared/contracts/fields.ts'
 import type { TrackerApp } from '#shared/contracts/trackers.ts'
 import { withoutRollover } from '#shared/core/rules/week-rollover.ts'
-import type { AcceptRules } from '#shared/points/point.ts'
+import type { AcceptRules } from '#shared/points/accept.ts'
 import { sentMsOf } from './sent-times.ts'
 
 /**

@@ -7,7 +7,7 @@
 import { readFileSync } from 'node:fs'
 import Redis from 'ioredis'
 import postgres from 'postgres'
-import { acceptTrack } from '#shared/points/point.ts'
+import { acceptTrack } from '#shared/points/accept.ts'
 import { fastTrackSync } from '#shared/contracts/gps-points.ts'
 import { createCalendar } from '#shared/core/rules/calendar.ts'
 

@@ -3,7 +3,7 @@
  * is killed and the replica promoted.
  */
 import Redis from 'ioredis'
-import { createBatcher } from '#shared/points/admission-batches.ts'
+import { createBatcher } from '#shared/points/admission.ts'
 import { createMetrics } from '#shared/runtime/metrics.ts'
 import { readCommandLine } from '#shared/runtime/command-line.ts'
 import { openRedisKv } from '#shared/stores/kv/kv.redis.ts'

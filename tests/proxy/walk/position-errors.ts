@@ -13,7 +13,8 @@ import type { Random } from '#tests/helpers/random.ts'
 import { byInstant, totalPoints, START } from '#shared/core/distance/points-to-distance.ts'
 import { createCalendar } from '#shared/core/rules/calendar.ts'
 import { METRES_PER_DEGREE } from '#shared/core/rules/geo.ts'
-import { acceptTrack, foldPointOf } from '#shared/points/point.ts'
+import { acceptTrack } from '#shared/points/accept.ts'
+import { foldPointOf } from '#shared/points/point.ts'
 
 /** Offset of a position from the true place, metres east and north. */
 type Offset = readonly [x: number, y: number]

@@ -1,23 +1,15 @@
 /** Handles a check-in: it is validated, admitted by one atomic call, and durable before it is answered. */
 import type { z } from 'zod'
-import {
-  acceptCheckIn,
-  type AcceptRules,
-  acceptTrack,
-  latestPosition,
-  fieldOf,
-  pack,
-  type Point,
-  unpack,
-} from '#shared/points/point.ts'
-import type { Buffer } from '#shared/points/buffer.ts'
 import type { Window } from '#shared/runtime/config/config.ts'
 import { MAX_POINTS, time } from '#shared/contracts/fields.ts'
 import type { AttachedAnswer, CheckInAnswer } from '#shared/contracts/tracking.ts'
 import { type CheckInRequest, MAX_ATTACHED } from '#shared/contracts/gps-points.ts'
-import { countRejected, durableThrough, refusalOfVerdict, submissionId } from '#shared/points/admission.ts'
 import type { Verdict } from '#shared/stores/kv/kv.ts'
-import type { Count } from '#shared/points/ledger/counters.ts'
+import { acceptCheckIn, type AcceptRules, acceptTrack, latestPosition } from './accept.ts'
+import { countRejected, durableThrough, refusalOfVerdict, submissionId } from './admission.ts'
+import type { Buffer } from './buffer.ts'
+import type { Count } from './ledger/counters.ts'
+import { fieldOf, pack, type Point, unpack } from './point.ts'
 
 type Rejected = Readonly<AttachedAnswer['rejected']>
 

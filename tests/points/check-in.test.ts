@@ -1,10 +1,10 @@
 /** Check-ins within one millisecond of a stopped clock, and the answers about their attached tracks. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import type { AcceptRules } from '#shared/points/point.ts'
+import type { AcceptRules } from '#shared/points/accept.ts'
 import { openRedisKv } from '#shared/stores/kv/kv.redis.ts'
 import type { Kv } from '#shared/stores/kv/kv.ts'
 import { createCalendar } from '#shared/core/rules/calendar.ts'
-import { checkIn as checkInVerb } from '#services/tracking/check-in.ts'
+import { checkIn as checkInVerb } from '#shared/points/check-in.ts'
 import { type Replica, startReplica } from '#tests/points/replica.ts'
 import { type Server, startRedis } from '#tests/helpers/servers.ts'
 import { describeOnServers } from '#tests/helpers/suite.ts'

@@ -2,7 +2,7 @@
 import { eq } from 'drizzle-orm'
 import { ActivityStatus } from '#shared/contracts/fields.ts'
 import type { Database } from '#shared/stores/db/db.ts'
-import type { Kv, VersionedStatus } from '#shared/stores/kv/kv.ts'
+import type { VersionedStatus, KvStatus } from '#shared/stores/kv/kv.ts'
 import { activity, ending } from '#shared/stores/schema/tables.ts'
 import { LoggableError } from '#shared/runtime/log.ts'
 import { Ending } from '#shared/contracts/operations.ts'
@@ -25,7 +25,7 @@ export const readStatusCopy = async ({
   kv,
 }: {
   readonly db: Database
-  readonly kv: Kv
+  readonly kv: KvStatus
 }): Promise<VersionedStatus> => (await kv.status().catch(() => null)) ?? readStatus(db)
 
 // Progress of the event's end. Each service records its own part; operators read it.

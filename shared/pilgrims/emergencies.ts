@@ -5,7 +5,7 @@ import { isPlace } from '#shared/core/rules/geo.ts'
 import { peekWithTimeout } from '#shared/points/pending-points.ts'
 import { readablePoints } from '#shared/points/point.ts'
 import type { Database } from '#shared/stores/db/db.ts'
-import type { Entry, Kv } from '#shared/stores/kv/kv.ts'
+import type { Entry, KvPoints } from '#shared/stores/kv/kv.ts'
 import { emergencies, pilgrims, pilgrimTotals } from '#shared/stores/schema/tables.ts'
 import { desc, eq, getTableColumns, type SQL, sql } from 'drizzle-orm'
 
@@ -17,7 +17,7 @@ const MOST = 100
 
 /** Emergencies, unconfirmed ones first, then those of pilgrims with stored points, then the latest. Phone numbers are those of unconfirmed ones only. */
 export async function readEmergencies(
-  { db, kv }: { readonly db: Database; readonly kv: Kv },
+  { db, kv }: { readonly db: Database; readonly kv: KvPoints },
   which: SQL,
 ): Promise<Emergency[]> {
   const rows = await db.read(() =>

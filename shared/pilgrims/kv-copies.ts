@@ -8,9 +8,12 @@ import type { Database } from '#shared/stores/db/db.ts'
 import {
   type Erased,
   isKvUnavailable,
-  type Kv,
   storedMs,
   type VersionedStatus,
+  type KvErasures,
+  type KvKeys,
+  type KvPresence,
+  type KvStatus,
 } from '#shared/stores/kv/kv.ts'
 import { erasures, pilgrims } from '#shared/stores/schema/tables.ts'
 import { eachApart, type Reporting } from '#shared/stores/repeated-work.ts'
@@ -26,7 +29,7 @@ interface Presence {
 }
 
 /** Copies a pilgrim's presence to the kv; of nobody, if there is no such pilgrim. @throws KvUnavailable */
-const copyPresence = (kv: Kv, userId: string, row: Presence | undefined): Promise<void> =>
+const copyPresence = (kv: KvPresence, userId: string, row: Presence | undefined): Promise<void> =>
   kv.hide(userId, row !== undefined && isHidden(row), row?.consentWithdrawn)
 
 const isHidden = ({ participantStatus, consentWithdrawn }: Presence): boolean =>
@@ -39,7 +42,7 @@ const isHidden = ({ participantStatus, consentWithdrawn }: Presence): boolean =>
  * @throws KvUnavailable
  */
 export async function updateLiveMapPresence(
-  kv: Kv,
+  kv: KvPresence,
   userId: string,
   before: Presence,
   after: Presence,
@@ -54,7 +57,7 @@ export async function updateLiveMapPresence(
 
 interface Stores extends Reporting {
   readonly db: Database
-  readonly kv: Kv
+  readonly kv: KvPresence & KvErasures & KvStatus
 }
 
 /** People who are mended at a time; the next comparison mends the others. */
@@ -79,14 +82,14 @@ export async function readErasures(db: Database): Promise<Erased[]> {
  * that has lost its data is first refilled with the hidden and the erased pilgrims, because it admits points as soon
  * as it has a status.
  */
-export async function publishStatus(db: Database, kv: Kv): Promise<VersionedStatus> {
+export async function publishStatus(db: Database, kv: Stores['kv']): Promise<VersionedStatus> {
   if ((await kv.status()) === null) await refill(db, kv)
   const status = await readStatus(db)
   await kv.setStatus(status)
   return status
 }
 
-async function refill(db: Database, kv: Kv): Promise<void> {
+async function refill(db: Database, kv: Stores['kv']): Promise<void> {
   for (const { userId, refused } of await readHidden(db)) await kv.hide(userId, true, refused)
   await kv.storeErasures(await readErasures(db))
 }
@@ -151,6 +154,6 @@ async function mendPresence({ db, kv, ...reporting }: Stores): Promise<number> {
 }
 
 /** Deletes what the kv holds only to spare queries: known tracker keys and photo counts. @throws KvUnavailable */
-export async function dropSparedQueries(kv: Pick<Kv, 'forgetAll'>): Promise<void> {
+export async function dropSparedQueries(kv: KvKeys): Promise<void> {
   for (const prefix of [KNOWN_KEYS, PHOTO_COUNTS]) await kv.forgetAll(prefix)
 }

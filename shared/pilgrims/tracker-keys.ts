@@ -6,7 +6,7 @@ import { and, eq } from 'drizzle-orm'
 import type { Trouble } from '#shared/contracts/trackers.ts'
 import { isRecent } from '#shared/runtime/clock.ts'
 import type { Writer } from '#shared/stores/bus/outbox.ts'
-import type { Kv } from '#shared/stores/kv/kv.ts'
+import type { KvKeys } from '#shared/stores/kv/kv.ts'
 import { trackers } from '#shared/stores/schema/tables.ts'
 
 /** While Postgres is down, a key that was used within this time is accepted. */
@@ -36,17 +36,15 @@ export const KNOWN_KEYS = 'tracker:'
 const known = (hash: string): string => `${KNOWN_KEYS}${hash}`
 const revoked = (hash: string): string => `tracker-revoked:${hash}`
 
-type Cache = Pick<Kv, 'cached' | 'cache' | 'forget'>
-
 /** @returns `revoked`, the known key, or null. @throws KvUnavailable */
-export async function readKnownKey(kv: Cache, hash: string): Promise<KnownKey | 'revoked' | null> {
+export async function readKnownKey(kv: KvKeys, hash: string): Promise<KnownKey | 'revoked' | null> {
   const [held, gone] = await Promise.all([kv.cached(known(hash)), kv.cached(revoked(hash))])
   if (gone !== null) return 'revoked'
   return held === null ? null : (JSON.parse(held) as KnownKey)
 }
 
 /** Stores a key that Postgres has confirmed, unless it was revoked meanwhile. @throws KvUnavailable */
-export async function storeKnownKey(kv: Cache, hash: string, key: KnownKey): Promise<void> {
+export async function storeKnownKey(kv: KvKeys, hash: string, key: KnownKey): Promise<void> {
   await kv.cache(known(hash), JSON.stringify(key), KNOWN_TTL_MS)
   // Either this read finds the revocation, or the revocation deletes the entry.
   if ((await kv.cached(revoked(hash))) !== null) await kv.forget(known(hash))
@@ -62,7 +60,7 @@ export interface KeyUse {
 const USE_MS = 60_000
 
 /** Notes what became of a request of a key. @throws KvUnavailable */
-export async function noteKeyUse(kv: Cache, hash: string, use: KeyUse, nowMs: number): Promise<void> {
+export async function noteKeyUse(kv: KvKeys, hash: string, use: KeyUse, nowMs: number): Promise<void> {
   if (!use.isTaken && use.refused === null) return
   const key = await readKnownKey(kv, hash)
   if (key === null || key === 'revoked') return
@@ -97,7 +95,7 @@ const SAME_AHEAD_MS = 2 * 60_000
  * @throws KvUnavailable
  */
 export async function noteKeyAhead(
-  kv: Cache,
+  kv: KvKeys,
   hash: string,
   { byMs, sentMs }: Pick<NotedAhead, 'byMs' | 'sentMs'>,
   nowMs: number,
@@ -115,7 +113,7 @@ export async function noteKeyAhead(
 }
 
 /** Has every replica ask Postgres for keys from now on, also while the kv is full. Safe to repeat. @throws KvUnavailable */
-export async function revokeKeys(kv: Cache, hashes: readonly string[]): Promise<void> {
+export async function revokeKeys(kv: KvKeys, hashes: readonly string[]): Promise<void> {
   for (const hash of hashes) {
     await kv.cache(revoked(hash), '1', REVOKED_TTL_MS, true)
     await kv.forget(known(hash))
@@ -128,7 +126,7 @@ export async function revokeKeys(kv: Cache, hashes: readonly string[]): Promise<
  * @returns how many there were
  * @throws KvUnavailable
  */
-export async function endTrackers(tx: Writer, kv: Kv, userId: string, id?: string): Promise<number> {
+export async function endTrackers(tx: Writer, kv: KvKeys, userId: string, id?: string): Promise<number> {
   const gone = await tx
     .delete(trackers)
     .where(and(eq(trackers.userId, userId), id === undefined ? undefined : eq(trackers.id, id)))

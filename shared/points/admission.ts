@@ -15,7 +15,6 @@ import {
 } from '#shared/runtime/refusal.ts'
 import {
   type AdmissionRules,
-  type Kv,
   partitionOf,
   type StoreVerdict,
   KvFull,
@@ -24,6 +23,7 @@ import {
   type Verdict,
   type VersionedStatus,
   KvUnavailable,
+  type KvPoints,
 } from '#shared/stores/kv/kv.ts'
 import type { Config, Window } from '#shared/runtime/config/config.ts'
 import { type Time, time } from '#shared/contracts/fields.ts'
@@ -63,7 +63,7 @@ interface Batch {
  * `KvUnavailable` when too many points are waiting
  */
 export function createBatcher(
-  kv: Kv,
+  kv: KvPoints,
   rules: AdmissionRules,
   metrics: Pick<Metrics, 'observe'>,
   most = POINTS_UNDER_WAY,
@@ -135,7 +135,11 @@ export const storeFull = () =>
  * @param learn called with the status that each verdict implies; null: the kv has lost it, and no older one is valid
  */
 export function createAdmission(
-  { kv, rules, metrics }: { readonly kv: Kv; readonly rules: AdmissionRules; readonly metrics: Metrics },
+  {
+    kv,
+    rules,
+    metrics,
+  }: { readonly kv: KvPoints; readonly rules: AdmissionRules; readonly metrics: Metrics },
   prime: () => Promise<VersionedStatus>,
   learn: (status: VersionedStatus | null) => void = () => undefined,
 ): Admit {
@@ -219,7 +223,7 @@ const reasonOf = (verdict: Exclude<Verdict, { outcome: 'admitted' }>): string =>
 
 /** @returns a function that throws a Refusal 503 when the kv does not accept a submission in time */
 export function createDirectAdmission(options: {
-  readonly kv: Kv
+  readonly kv: KvPoints
   readonly rules: AdmissionRules
   readonly counters: Pick<ProcessCounters, 'count'>
   readonly prime: () => Promise<VersionedStatus>

@@ -4,12 +4,14 @@
  */
 import {
   type AdmissionRules,
-  type Kv,
   isKvUnavailable,
   partitionOf,
   type Submission,
   type Verdict,
   type VersionedStatus,
+  type KvPoints,
+  type KvServer,
+  type KvStatus,
 } from '#shared/stores/kv/kv.ts'
 import { errorFields, type Log } from '#shared/runtime/log.ts'
 import type { Metrics } from '#shared/runtime/metrics.ts'
@@ -36,7 +38,7 @@ const LATE_MS = 1_000
 const WATCH_MS = 1_000
 
 interface BufferOptions {
-  readonly kv: Kv
+  readonly kv: KvPoints & KvStatus & KvServer
   readonly journal: Journal
   /** Counts points that are refused here. */
   readonly counters: Pick<ProcessCounters, 'count'>

@@ -1,7 +1,13 @@
 /** What is in the buffer, as answers read it and in slices for the transactions of a flush; and the last flush. */
 import { never, type StartStopwatch } from '#shared/runtime/clock.ts'
 import { within } from '#shared/runtime/deadline.ts'
-import { type Entry, isKvUnavailable, type Kv, type Pending } from '#shared/stores/kv/kv.ts'
+import {
+  type Entry,
+  isKvUnavailable,
+  type Pending,
+  type KvKeys,
+  type KvPoints,
+} from '#shared/stores/kv/kv.ts'
 import type { BufferEpoch } from './ledger/counters.ts'
 import type { Database } from '#shared/stores/db/db.ts'
 
@@ -21,14 +27,15 @@ export async function peekWithin<T>(read: Promise<T>): Promise<T | null> {
 }
 
 /** Pending points of several pilgrims, in the order of `userIds`; null: the buffer is unavailable. */
-export const peekWithTimeout = (kv: Kv, userIds: readonly string[]): Promise<Entry[][] | null> =>
+export const peekWithTimeout = (kv: KvPoints, userIds: readonly string[]): Promise<Entry[][] | null> =>
   peekWithin(kv.peekEach(userIds))
 
 /** Pending points of one pilgrim; null: the buffer is unavailable. */
-export const peekPilgrim = (kv: Kv, userId: string): Promise<Entry[] | null> => peekWithin(kv.peek(userId))
+export const peekPilgrim = (kv: KvPoints, userId: string): Promise<Entry[] | null> =>
+  peekWithin(kv.peek(userId))
 
 /** All pilgrims with pending points; null: the buffer is unavailable. */
-export async function pendingUsersWithTimeout(kv: Kv): Promise<string[] | null> {
+export async function pendingUsersWithTimeout(kv: KvPoints): Promise<string[] | null> {
   const partitions = Array.from({ length: kv.partitions }, (_, partition) => kv.pendingUsers(partition))
   return (await peekWithin(Promise.all(partitions)))?.flat() ?? null
 }
@@ -45,7 +52,7 @@ export interface Slice extends BufferEpoch {
 }
 
 /** Yields a partition's pending points, longest pending pilgrims first. A pilgrim with many points is split. */
-export async function* slices(kv: Kv, partition: number, slicePoints: number): AsyncGenerator<Slice> {
+export async function* slices(kv: KvPoints, partition: number, slicePoints: number): AsyncGenerator<Slice> {
   const users = await kv.pendingUsers(partition)
   let pending: Pending[] = []
   let size = 0
@@ -118,14 +125,14 @@ export async function lastFlushMs(db: Database, partitions: number): Promise<num
 }
 
 /** Reads the marker, or Postgres when there is none. */
-async function readStoredFlush(db: Database, kv: Kv): Promise<number | null> {
+async function readStoredFlush(db: Database, kv: KvPoints & KvKeys): Promise<number | null> {
   const marker = await kv.cached(LAST_FLUSH_KEY).catch(() => null)
   return marker === null ? lastFlushMs(db, kv.partitions) : Number(marker)
 }
 
 interface Stores {
   readonly db: Database
-  readonly kv: Kv
+  readonly kv: KvPoints & KvKeys
   /** Epoch milliseconds. */
   readonly now: () => number
 }

@@ -3,7 +3,7 @@
  * or a replica that is gone. Nothing depends on them.
  */
 import { hostname } from 'node:os'
-import type { Kv } from '#shared/stores/kv/kv.ts'
+import type { KvKeys, KvServer } from '#shared/stores/kv/kv.ts'
 
 const EVERY_MS = 5_000
 export const SILENT_MS = 20_000
@@ -26,12 +26,12 @@ export interface Beats {
   readonly processesMs: readonly number[]
 }
 
-async function readNames(kv: Kv, service: string): Promise<string[]> {
+async function readNames(kv: KvKeys, service: string): Promise<string[]> {
   return JSON.parse((await kv.cached(listKeyOf(service))) ?? '[]') as string[]
 }
 
 /** Adds a process to the list. Where two are added at the same moment, one is missing until its next report. */
-async function list(kv: Kv, service: string, process: string): Promise<void> {
+async function list(kv: KvKeys, service: string, process: string): Promise<void> {
   const names = await readNames(kv, service)
   if (names.includes(process)) return
   const known = await Promise.all(names.map((name) => kv.cached(processKeyOf(service, name))))
@@ -45,7 +45,7 @@ async function list(kv: Kv, service: string, process: string): Promise<void> {
  * @returns a function that stops the reports and takes the process off the list
  */
 export function startHeartbeat(
-  { kv, now }: { readonly kv: Kv; readonly now: () => number },
+  { kv, now }: { readonly kv: KvKeys & KvServer; readonly now: () => number },
   services: readonly string[],
   port: number,
 ): () => void {
@@ -80,7 +80,7 @@ export function startHeartbeat(
   }
 }
 
-async function readBeats(kv: Kv, service: string): Promise<Beats> {
+async function readBeats(kv: KvKeys, service: string): Promise<Beats> {
   const [latest, names] = await Promise.all([kv.cached(keyOf(service)), readNames(kv, service)])
   const times = await Promise.all(names.map((name) => kv.cached(processKeyOf(service, name))))
   return {
@@ -93,7 +93,7 @@ async function readBeats(kv: Kv, service: string): Promise<Beats> {
  * The reports of each service.
  * @throws KvUnavailable
  */
-export async function readHeartbeats(kv: Kv, services: readonly string[]): Promise<Map<string, Beats>> {
+export async function readHeartbeats(kv: KvKeys, services: readonly string[]): Promise<Map<string, Beats>> {
   const beats = await Promise.all(services.map((service) => readBeats(kv, service)))
   return new Map(services.map((service, i) => [service, beats[i]!]))
 }
@@ -109,7 +109,7 @@ interface ProcessClock {
  * The clocks of the processes that report now.
  * @throws KvUnavailable
  */
-export async function readClocks(kv: Kv, services: readonly string[]): Promise<ProcessClock[]> {
+export async function readClocks(kv: KvKeys, services: readonly string[]): Promise<ProcessClock[]> {
   const servicesOf = new Map<string, string[]>()
   const names = await Promise.all(services.map((service) => readNames(kv, service)))
   for (const [i, service] of services.entries())

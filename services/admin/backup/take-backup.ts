@@ -15,7 +15,7 @@ import { time } from '#shared/contracts/fields.ts'
 import { dayOfPartition } from '#shared/stores/db/day-partitions.ts'
 import { type Query, cursorBatches } from '#shared/stores/db/db.ts'
 import { OtherSchema, readSchema } from '#shared/stores/db/migrate.ts'
-import type { Entry, Kv, Position } from '#shared/stores/kv/kv.ts'
+import type { Entry, Position, KvPresence } from '#shared/stores/kv/kv.ts'
 import * as schema from '#shared/stores/schema/tables.ts'
 import { type Counts, FORMAT, type Header, type Write, CommandRefused } from './archive.ts'
 import { ObjectDamaged } from '#shared/stores/objects/objects.ts'
@@ -137,7 +137,7 @@ async function writePending(installation: Installation, counts: Counts, write: W
   await write(JSON.stringify({ lives: await kv.counters() }))
 }
 
-async function writePositions(kv: Kv, write: Write): Promise<void> {
+async function writePositions(kv: KvPresence, write: Write): Promise<void> {
   for (let partition = 0; partition < kv.partitions; partition++) {
     let since = 0
     for (;;) {

@@ -4,7 +4,7 @@ import type { ServiceContext } from '#shared/service/context.ts'
 import { time } from '#shared/contracts/fields.ts'
 import type { Erasure } from '#shared/contracts/erasure.ts'
 import { within } from '#shared/runtime/deadline.ts'
-import { isKvUnavailable, type Kv, userHash } from '#shared/stores/kv/kv.ts'
+import { isKvUnavailable, userHash, type KvKeys } from '#shared/stores/kv/kv.ts'
 import { ObjectsUnavailable } from '#shared/stores/objects/objects.ts'
 import { cardKey } from '#shared/stores/objects/pictures.ts'
 import { finishErasure } from './finish-erasures.ts'
@@ -104,7 +104,7 @@ async function recordErasure(
  * Has the person's trackers refused before the time of the erasure, so that a request which still found the key is
  * older than the erasure. While the kv is unavailable this is done later, with the buffer.
  */
-async function refuseTrackers(kv: Kv, hashes: readonly string[]): Promise<void> {
+async function refuseTrackers(kv: KvKeys, hashes: readonly string[]): Promise<void> {
   try {
     await revokeKeys(kv, hashes)
   } catch (error) {

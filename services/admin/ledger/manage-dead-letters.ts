@@ -7,7 +7,7 @@ import { notFound, conflict } from '#shared/runtime/refusal.ts'
 import { readPage, RowId } from '#shared/service/http/pagination.ts'
 import { deadLetters } from '#shared/stores/schema/tables.ts'
 import { type Acting, audit } from '#shared/service/security/audit-log.ts'
-import { type Kv, partitionOf, readStamp, userHash } from '#shared/stores/kv/kv.ts'
+import { partitionOf, readStamp, userHash, type KvPoints } from '#shared/stores/kv/kv.ts'
 import { admissionRules } from '#shared/points/admission.ts'
 import { countPoints } from '#shared/points/ledger/counters.ts'
 import type { Writer } from '#shared/stores/bus/outbox.ts'
@@ -110,7 +110,7 @@ const isErased = async (tx: Writer, { userId, value }: Letter): Promise<boolean>
 /** Whether the buffer can store it: a valid user id, and no line breaks. */
 const isEntry = ({ userId, field, value }: Letter): boolean => isUserId(userId) && !/\n/.test(field + value)
 
-const requeue = (kv: Kv, { userId, field, value }: Letter, rules: ReturnType<typeof admissionRules>) =>
+const requeue = (kv: KvPoints, { userId, field, value }: Letter, rules: ReturnType<typeof admissionRules>) =>
   kv.restore(
     partitionOf(userId, kv.partitions),
     [

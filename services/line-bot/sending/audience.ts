@@ -9,7 +9,7 @@ import { withoutErased } from '#shared/pilgrims/person-lock.ts'
 import type { Event } from '#shared/pilgrims/event-settings.ts'
 import type { ServiceContext } from '#shared/service/context.ts'
 import { peekWithTimeout, pendingUsersWithTimeout } from '#shared/points/pending-points.ts'
-import type { Kv } from '#shared/stores/kv/kv.ts'
+import type { KvPoints } from '#shared/stores/kv/kv.ts'
 import { roleAssignments } from '#shared/stores/schema/tables.ts'
 
 const HOUR_MS = 3_600_000
@@ -231,7 +231,7 @@ interface RecipientBuffer {
 const NO_BUFFER: RecipientBuffer = { waiting: null, read: async () => null }
 
 /** Reads the buffer, outside any transaction, so that a slow kv holds no locks. */
-export async function readPendingOfRecipients(kv: Kv): Promise<RecipientBuffer> {
+export async function readPendingOfRecipients(kv: KvPoints): Promise<RecipientBuffer> {
   return {
     waiting: await pendingUsersWithTimeout(kv),
     async read(userIds) {

@@ -5,7 +5,15 @@
 import type { BoundingBox, DataQuery } from '#shared/contracts/tracking.ts'
 import { never, type StartStopwatch, stopwatch } from '#shared/runtime/clock.ts'
 import { unavailable } from '#shared/runtime/refusal.ts'
-import { type Kv, type Moved, partitionOf, userHash } from '#shared/stores/kv/kv.ts'
+import {
+  type Moved,
+  partitionOf,
+  userHash,
+  type KvErasures,
+  type KvKeys,
+  type KvPresence,
+  type KvServer,
+} from '#shared/stores/kv/kv.ts'
 import { keptTimes } from '#shared/points/old-positions.ts'
 import { eachOf, inTurns } from '#shared/runtime/yield-to-event-loop.ts'
 import type { Log } from '#shared/runtime/log.ts'
@@ -158,7 +166,7 @@ export class LivePositions {
   readonly #forgetting: Repeated
 
   constructor(
-    private readonly kv: Kv,
+    private readonly kv: KvPresence & KvErasures & KvKeys & KvServer,
     private readonly now: () => number,
     log: Log,
     private readonly timing: StartStopwatch = stopwatch,

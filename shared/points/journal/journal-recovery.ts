@@ -1,11 +1,12 @@
 /** Moves journaled check-ins to the kv, and adopts the journals of replicas that have ended. */
 import {
   type AdmissionRules,
-  type Kv,
   isKvUnavailable,
   partitionOf,
   type Submission,
   type Verdict,
+  type KvPoints,
+  type KvServer,
 } from '#shared/stores/kv/kv.ts'
 import { errorFields, type Log } from '#shared/runtime/log.ts'
 import { repeated } from '#shared/stores/repeated-work.ts'
@@ -23,7 +24,7 @@ const PAGE = 500
 const PAGES_A_ROUND = 20
 
 interface JournalRecoveryOptions {
-  readonly kv: Kv
+  readonly kv: KvPoints & KvServer
   readonly journal: Journal
   readonly rules: AdmissionRules
   readonly log: Log

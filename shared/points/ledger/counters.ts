@@ -8,7 +8,7 @@ import { dirname, join } from 'node:path'
 import { sql } from 'drizzle-orm'
 import type { Writer } from '#shared/stores/bus/outbox.ts'
 import { type Database, isDatabaseUnavailable, type Query } from '#shared/stores/db/db.ts'
-import type { Kv, PartitionCounters, Receipt } from '#shared/stores/kv/kv.ts'
+import type { PartitionCounters, Receipt, KvPoints } from '#shared/stores/kv/kv.ts'
 import { errorFields, type Log } from '#shared/runtime/log.ts'
 import { openCounterFile, type Pair, readCounterFile } from './counter-file.ts'
 
@@ -38,7 +38,7 @@ export async function countSlice(
  */
 export async function storeCounters(
   db: { readonly sql: Query },
-  kv: Pick<Kv, 'counters'>,
+  kv: KvPoints,
   calm: ReadonlySet<number> = new Set(),
 ): Promise<void> {
   const counters = (await kv.counters()).map((one, partition) => ({ ...one, partition }))
@@ -130,7 +130,7 @@ const SUFFIX = '.counters'
 export type Count = (name: 'duplicate' | `rejected:${string}`, points: number) => void
 
 interface ProcessCountersOptions {
-  readonly kv: Pick<Kv, 'caller' | 'onReceipt'>
+  readonly kv: KvPoints
   readonly db: Pick<Database, 'sql'>
   readonly log: Log
   /** The process's journal file, beside which the counter file is created; null: counters in memory only. */

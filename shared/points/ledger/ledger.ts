@@ -1,6 +1,6 @@
 /** The ledger, from the counters of the kv and of Postgres: what became of every point that was ever received. */
 import type { Database } from '#shared/stores/db/db.ts'
-import type { Kv, PartitionCounters } from '#shared/stores/kv/kv.ts'
+import type { PartitionCounters, KvPoints } from '#shared/stores/kv/kv.ts'
 import type { BufferEpoch } from './counters.ts'
 
 /** Numbers of points. `received` is the sum of all other figures; `inFlight` is 0 at rest. */
@@ -80,7 +80,7 @@ const READS = 3
  * Reads the ledger.
  * @throws KvUnavailable, or the database's error: a ledger without one of the two would be wrong
  */
-export async function readLedger(db: Database, kv: Kv): Promise<Ledger> {
+export async function readLedger(db: Database, kv: KvPoints): Promise<Ledger> {
   for (let read = 1; ; read++) {
     // The kv is read before and after Postgres: acknowledged slices were committed before the first read, and points
     // that the processes have stored as confirmed are in the kv by the second one. So neither appears as lost.
@@ -263,7 +263,7 @@ export function createLossWatch({
   now,
 }: {
   readonly db: Database
-  readonly kv: Kv
+  readonly kv: KvPoints
   readonly now: () => number
 }): () => Promise<void> {
   let before = new Map<string, number>()

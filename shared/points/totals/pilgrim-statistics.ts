@@ -5,7 +5,7 @@
 import { peekWithin } from '#shared/points/pending-points.ts'
 import { fieldOf, foldPointOf, type Point, readablePoints } from '#shared/points/point.ts'
 import type { Database, Query } from '#shared/stores/db/db.ts'
-import type { Kv, Pending } from '#shared/stores/kv/kv.ts'
+import type { Pending, KvPoints } from '#shared/stores/kv/kv.ts'
 import type { Calendar } from '#shared/core/rules/calendar.ts'
 import { isPlace } from '#shared/core/rules/geo.ts'
 import {
@@ -47,7 +47,7 @@ export interface Pilgrim {
 
 interface Stores {
   readonly db: Database
-  readonly kv: Kv
+  readonly kv: KvPoints
   readonly calendar: Calendar
 }
 

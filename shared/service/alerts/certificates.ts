@@ -3,7 +3,7 @@ import { isIP } from 'node:net'
 import { connect } from 'node:tls'
 import type { ServiceContext } from '#shared/service/context.ts'
 import type { Config } from '#shared/runtime/config/config.ts'
-import type { Kv } from '#shared/stores/kv/kv.ts'
+import type { KvKeys } from '#shared/stores/kv/kv.ts'
 import { type Repeated, repeated } from '#shared/stores/repeated-work.ts'
 import { isRecent } from '#shared/runtime/clock.ts'
 import { errorFields } from '#shared/runtime/log.ts'
@@ -59,7 +59,7 @@ const keyOf = (host: string): string => `certificate:${host}`
 
 /** The certificate of each public host as the scheduler has read it; null: unknown. */
 export async function knownCertificates(
-  kv: Kv,
+  kv: KvKeys,
   config: Config,
 ): Promise<Readonly<Record<string, Certificate | null>>> {
   const hosts = publicHosts(config).map(async ({ host }) => {

@@ -5,7 +5,7 @@ import type { Role } from '#shared/contracts/fields.ts'
 import type { Token } from '#shared/runtime/config/setting-values.ts'
 import { isRecent } from '#shared/runtime/clock.ts'
 import { unauthorized } from '#shared/runtime/refusal.ts'
-import type { Kv } from '#shared/stores/kv/kv.ts'
+import type { KvKeys } from '#shared/stores/kv/kv.ts'
 import { type MadeTokens, NO_TOKENS } from './made-tokens.ts'
 
 export const ROLE_LEVEL = { volunteer: 1, manager: 2, owner: 3 } as const satisfies Record<Role, number>
@@ -97,7 +97,7 @@ const KEPT_MS = 10 * 365 * 86_400_000
 const keyOf = (fingerprint: string): string => `token-used:${fingerprint}`
 
 /** Records each use of a valid token. A failure to record it does not affect the request. */
-export function withTokenUse(auth: Auth, kv: Kv, now: () => number): Auth {
+export function withTokenUse(auth: Auth, kv: KvKeys, now: () => number): Auth {
   const recorded = new Map<string, number>()
   return {
     made: auth.made,
@@ -117,7 +117,7 @@ export function withTokenUse(auth: Auth, kv: Kv, now: () => number): Auth {
 }
 
 /** Epoch milliseconds of the last use of each token, in order; null: none is known. @throws KvUnavailable */
-export async function readTokenUse(kv: Kv, fingerprints: readonly string[]): Promise<(number | null)[]> {
+export async function readTokenUse(kv: KvKeys, fingerprints: readonly string[]): Promise<(number | null)[]> {
   const found = await Promise.all(fingerprints.map((fingerprint) => kv.cached(keyOf(fingerprint))))
   return found.map((value) => (value === null ? null : Number(value)))
 }

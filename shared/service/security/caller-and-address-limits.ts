@@ -4,14 +4,14 @@
  */
 import type { Window } from '#shared/runtime/config/config.ts'
 import { rateLimited } from '#shared/runtime/refusal.ts'
-import { type Kv, isKvUnavailable, type LimitVerdict, userHash } from '#shared/stores/kv/kv.ts'
+import { isKvUnavailable, type LimitVerdict, userHash, type KvKeys } from '#shared/stores/kv/kv.ts'
 
 /**
  * Counts a call in a window. The key of the window does not contain the user id, because it outlives an erasure.
  * While the kv is unavailable, calls are not counted: a call that needs the kv fails anyway, and others may proceed.
  * @throws Refusal 429 if the window is full
  */
-export async function charge(kv: Kv, name: string, key: string, window: Window): Promise<void> {
+export async function charge(kv: KvKeys, name: string, key: string, window: Window): Promise<void> {
   let verdict: LimitVerdict
   try {
     verdict = await kv.limit(`${name}:${userHash(key)}`, crypto.randomUUID(), window)

@@ -190,11 +190,15 @@ export const storedMs = ({ erasedMs, stands = false }: Pick<Erased, 'erasedMs' |
 /** The hash that identifies an erased pilgrim. */
 export const userHash = (userId: string): string => new Bun.CryptoHasher('sha1').update(userId).digest('hex')
 
-export interface Kv {
+/** A part whose data is divided by pilgrim (`partitionOf`). */
+interface Partitioned {
   readonly partitions: number
+}
+
+/** The GPS buffer: points that are accepted and not yet in Postgres, and what became of them. */
+export interface KvPoints extends Partitioned {
   /** The name of this client in the counters. */
   readonly caller: string
-
   /** Admits submissions of one partition, in order, in one atomic call. */
   admit(partition: number, submissions: readonly Submission[], rules: AdmissionRules): Promise<StoreVerdict[]>
   /**
@@ -202,7 +206,6 @@ export interface Kv {
    * and points of erased people.
    */
   restore(partition: number, submissions: readonly Submission[], rules: AdmissionRules): Promise<void>
-
   /** A pilgrim's pending points, in no order. */
   peek(userId: string): Promise<Entry[]>
   /** Pending points of several pilgrims, in the order of `userIds`. */
@@ -233,12 +236,10 @@ export interface Kv {
   epoch(partition: number): Promise<string>
   /** Registers a listener that is called with the new points of `admit` and `restore` before they resolve. */
   onReceipt(listener: (receipt: Receipt) => void): void
+}
 
-  /** The status: the oldest one of all partitions, null when any of them has none. */
-  status(): Promise<VersionedStatus | null>
-  /** Sets the status in every partition where it is newer; resolves when all have it or a newer one. */
-  setStatus(status: VersionedStatus): Promise<void>
-
+/** Latest positions, and who is hidden from the live map. */
+export interface KvPresence extends Partitioned {
   /** Positions that moved at or after `sinceMs`, oldest first, at most `count`. */
   moved(partition: number, sinceMs: number, count: number): Promise<Moved[]>
   /**
@@ -253,7 +254,6 @@ export interface Kv {
     fromMs: number,
     toMs: number,
   ): Promise<{ readonly seen: number; readonly dropped: number }>
-
   /**
    * Hides a pilgrim from the live map, or shows them again from the next full hour on: whoever hides and shows somebody
    * would otherwise see on the map which place is theirs.
@@ -264,7 +264,10 @@ export interface Kv {
   hidden(partition: number): Promise<string[]>
   /** The pilgrims of a partition whose points are refused. */
   refused(partition: number): Promise<string[]>
+}
 
+/** Who was erased: older points of these people are not accepted. */
+export interface KvErasures extends Partitioned {
   /**
    * Erases a pilgrim. Points that were received before are not accepted any more, and later ones carry the new
    * generation, also those that were pending. Safe to repeat, and in any order with `storeErasures`: of two erasures
@@ -285,10 +288,20 @@ export interface Kv {
     partition: number,
     mark: number,
   ): Promise<{ readonly userHashes: string[]; readonly mark: number }>
+}
 
+/** The copy of the activity's status, by which points are admitted. */
+export interface KvStatus {
+  /** The status: the oldest one of all partitions, null when any of them has none. */
+  status(): Promise<VersionedStatus | null>
+  /** Sets the status in every partition where it is newer; resolves when all have it or a newer one. */
+  setStatus(status: VersionedStatus): Promise<void>
+}
+
+/** Rate-limit windows, cached values and locks, by key. */
+export interface KvKeys {
   /** Charges a call to a sliding window: never more than `max` in any window of that length. */
   limit(key: string, id: string, window: Window): Promise<LimitVerdict>
-
   cached(key: string): Promise<string | null>
   /** @param alsoWhenFull for a few bytes that a withdrawal or an erasure needs */
   cache(key: string, value: string, ttlMs: number, alsoWhenFull?: boolean): Promise<void>
@@ -297,7 +310,6 @@ export interface Kv {
   forget(key: string): Promise<void>
   /** Deletes every cache entry whose key begins with the prefix. */
   forgetAll(prefix: string): Promise<void>
-
   /**
    * Acquires a lock for `ttlMs`.
    * @param silenceMs a holder that has not renewed the lock for so long loses it; default `ttlMs`
@@ -308,14 +320,16 @@ export interface Kv {
   renewLock(name: string, token: string, ttlMs: number): Promise<boolean>
   /** Releases a lock that this token still holds; another holder's lock stays. */
   unlock(name: string, token: string): Promise<void>
+}
 
+/** The store as a whole. */
+export interface KvServer {
   /** The store's own time, epoch milliseconds; of several clocks the earliest. */
   clock(): Promise<number>
   /** Number of connections that other processes of this service have to the store. */
   others(): Promise<number>
   /** Deletes everything. For an installation that is set up again, with its services stopped. */
   clear(): Promise<void>
-
   /** Resolves, within about a second, when every partition accepts a write and every connection is there. */
   probe(): Promise<void>
   /**
@@ -329,6 +343,9 @@ export interface Kv {
   onReconnect(listener: () => void): void
   close(): Promise<void>
 }
+
+/** The port. What needs a part of it declares that part. */
+export interface Kv extends KvPoints, KvPresence, KvErasures, KvStatus, KvKeys, KvServer {}
 
 /** Partition of a pilgrim: FNV-1a of the id, so that every replica computes the same one. */
 export function partitionOf(userId: string, partitions: number): number {

@@ -71,7 +71,7 @@ async function postgres({ databaseUrl }: Config): Promise<Found> {
   const db = await openDatabase({ url: databaseUrl, dir: '' })
   try {
     const [row] = await db.sql<{ version: string }[]>`SELECT current_setting('server_version') AS version`
-    await expectSchema(db.sql)
+    await expectSchema(db)
     const { version } = row!
     const isNew = Number.parseInt(version) >= OLDEST_POSTGRES
     return finding(

@@ -41,18 +41,18 @@ export async function clearRehearsal(installation: Installation, contents: Conte
   const { db, kv, objects, now } = installation
   await expectRehearsal(installation)
   const actor = operator()
-  await audit(db.orm, actor, 'reset', { state: 'begun', contents }, now())
+  await audit(db, actor, 'reset', { state: 'begun', contents }, now())
   await deleteJournals(journalsOf(installation))
   await kv.clear()
   for await (const key of objects.list('')) if (isPicture(key)) await objects.delete(key)
-  await db.orm.transaction(async (tx) => {
+  await db.transaction(async (tx) => {
     // Sequences are not restarted, because the bus knows the numbers of events.
-    await tx.execute(sql.raw(`TRUNCATE ${CLEARED.join(', ')}`))
+    await tx.orm.execute(sql.raw(`TRUNCATE ${CLEARED.join(', ')}`))
     // The totals that still included erased people are deleted.
-    await tx.update(erasures).set({ walked: 0 })
+    await tx.orm.update(erasures).set({ walked: 0 })
     // Their names were deleted with the pilgrims, and are fetched again.
-    await tx.update(followers).set({ profileFetchedAt: null })
-    await tx
+    await tx.orm.update(followers).set({ profileFetchedAt: null })
+    await tx.orm
       .update(activity)
       .set({
         status: 'active',
@@ -94,7 +94,7 @@ type Contents = Readonly<Record<string, number>>
 export async function expectRehearsal(installation: Installation): Promise<void> {
   const { config, db, now } = installation
   await expectStores(installation)
-  if ((await readSchema(db.sql)).length === 0)
+  if ((await readSchema(db)).length === 0)
     throw new CommandRefused('The database is empty: there is nothing to clear.')
   const { startsMs } = await readEvent(db, config)
   if (startsMs === null)

@@ -34,9 +34,8 @@ import { createLog } from '#shared/runtime/log.ts'
 import { createCalendar } from '#shared/core/rules/calendar.ts'
 import { finishErasures } from './erasure/finish-erasures.ts'
 import { expectStopped, expectStores, type Installation, journalsOf, TABLES } from './backup/take-backup.ts'
-import type { Sql } from 'postgres'
 import { dayPartition } from '#shared/stores/db/day-partitions.ts'
-import { type Query, cursorBatches } from '#shared/stores/db/db.ts'
+import { cursorBatches, type Database, type Tx } from '#shared/stores/db/db.ts'
 import { closeRestoredCounters } from '#shared/points/ledger/counters.ts'
 import { PERSONAL_TABLES } from '#shared/stores/schema/tables.ts'
 
@@ -110,7 +109,7 @@ export async function restoreBackup(
   const etags = await restoreObjects(installation, backup)
   await restoreWaiting(installation, backup, erased.all)
   const { later } = erased
-  await restoreDatabase(db.sql, backup, { ...options, etags, later, nowMs: installation.now() })
+  await restoreDatabase(db, backup, { ...options, etags, later, nowMs: installation.now() })
   await eraseAgain(installation)
   return (await publishStatus(db, kv)).status
 }
@@ -198,7 +197,7 @@ interface ChangedTag {
  * @throws CommandRefused when the archive is not complete; then the database is unchanged
  */
 async function restoreDatabase(
-  sql: Sql,
+  db: Database,
   backup: Verified,
   options: {
     readonly paused: boolean
@@ -210,11 +209,11 @@ async function restoreDatabase(
 ): Promise<void> {
   const { migrations = MIGRATIONS } = options
   const had = (name: string): boolean => backup.header.schema.includes(name)
-  await sql.begin(async (tx) => {
-    await tx.unsafe(`
+  await db.transaction(async (tx) => {
+    await tx.sql.unsafe(`
       SET LOCAL statement_timeout = 0; SET LOCAL idle_in_transaction_session_timeout = '10min'`)
     await lockMigrations(tx)
-    await tx.unsafe(`DROP TABLE IF EXISTS ${TABLES.join(', ')}, drizzle.__drizzle_migrations CASCADE`)
+    await tx.sql.unsafe(`DROP TABLE IF EXISTS ${TABLES.join(', ')}, drizzle.__drizzle_migrations CASCADE`)
     const past = migrations.filter(({ name }) => had(name))
     await applyMigrations(tx, past)
     await fill(tx, backup)
@@ -222,16 +221,16 @@ async function restoreDatabase(
     await applyMigrations(tx, since)
     await adapt(tx, backup, options)
   })
-  await sql.unsafe(`ANALYZE ${TABLES.join(', ')}`)
+  await db.sql.unsafe(`ANALYZE ${TABLES.join(', ')}`)
 }
 
-async function fill(tx: Query, { path, counts }: Verified): Promise<void> {
+async function fill(tx: Tx, { path, counts }: Verified): Promise<void> {
   const tables = Object.keys(counts.rows)
   const unknown = tables.filter((table) => !TABLES.includes(table))
   if (unknown.length > 0)
     throw new CommandRefused(`The backup contains unknown tables: ${unknown.join(', ')}.`)
   // Migrations insert rows of their own.
-  await tx.unsafe(`TRUNCATE ${tables.join(', ')}`)
+  await tx.sql.unsafe(`TRUNCATE ${tables.join(', ')}`)
   const columns = await writtenColumns(tx)
   const filled = Object.fromEntries(tables.map((table) => [table, 0]))
   // The archive is verified only when it has been read to its end.
@@ -243,7 +242,7 @@ async function fill(tx: Query, { path, counts }: Verified): Promise<void> {
       const { table, json } = rowsOf(line)
       if (filled[table] === undefined)
         throw new CommandRefused(`The backup has no row count for its table ${table}.`)
-      const { count } = await tx.unsafe(
+      const { count } = await tx.sql.unsafe(
         `INSERT INTO ${table} (${columns[table]!})
           SELECT ${columns[table]!} FROM json_populate_recordset(NULL::${table}, $1::text::json)`,
         [json],
@@ -257,31 +256,31 @@ async function fill(tx: Query, { path, counts }: Verified): Promise<void> {
       )
 }
 
-async function writtenColumns(tx: Query): Promise<Record<string, string>> {
-  const rows = await tx<{ table: string; columns: string }[]>`
+async function writtenColumns(tx: Tx): Promise<Record<string, string>> {
+  const rows = await tx.sql<{ table: string; columns: string }[]>`
     SELECT table_name AS table, string_agg(quote_ident(column_name), ', ') AS columns
     FROM information_schema.columns WHERE table_schema = 'public' AND is_generated = 'NEVER' GROUP BY 1`
   return Object.fromEntries(rows.map(({ table, columns }) => [table, columns]))
 }
 
-async function makeDays(tx: Query, days: readonly string[]): Promise<void> {
-  for (const day of days) if (/^\d{4}-\d\d-\d\d$/.test(day)) await tx.unsafe(dayPartition(day).create)
+async function makeDays(tx: Tx, days: readonly string[]): Promise<void> {
+  for (const day of days) if (/^\d{4}-\d\d-\d\d$/.test(day)) await tx.sql.unsafe(dayPartition(day).create)
 }
 
 /** Restores the sequences, so that no number is used twice. */
-async function setSequences(tx: Query, sequences: Readonly<Record<string, number>>): Promise<void> {
+async function setSequences(tx: Tx, sequences: Readonly<Record<string, number>>): Promise<void> {
   for (const [name, last] of Object.entries(sequences))
-    await tx`
+    await tx.sql`
       SELECT setval(oid::regclass, ${last}::bigint) FROM pg_class
       WHERE relkind = 'S' AND relname = ${name} AND relnamespace = 'public'::regnamespace`
 }
 
 async function adapt(
-  tx: Query,
+  tx: Tx,
   { header, lives }: Verified,
   { paused, etags, later, nowMs }: Parameters<typeof restoreDatabase>[2],
 ): Promise<void> {
-  await tx`
+  await tx.sql`
     UPDATE share_cards c SET etag = t.after
     FROM unnest(${etags.map(({ userId }) => userId)}::text[], ${etags.map(({ before }) => before)}::text[],
                 ${etags.map(({ after }) => after)}::text[]) AS t (user_id, before, after)
@@ -289,12 +288,12 @@ async function adapt(
   await closeRestoredCounters(tx, lives)
   await storeLaterErasures(tx, later)
   if (paused)
-    await tx`
+    await tx.sql`
       UPDATE activity SET status = 'paused', version = version + 1, changed_by = 'restore',
         changed_at = to_timestamp(${nowMs}::float8 / 1000)
       WHERE status = 'active'`
   const details = JSON.stringify({ made_at: header.made_at })
-  await tx`
+  await tx.sql`
     INSERT INTO audit_log (at, role, token_name, token_fingerprint, action, details, request_id)
     VALUES (to_timestamp(${nowMs}::float8 / 1000), 'owner', 'command line', '', 'restore',
       ${details}::text::jsonb, ${crypto.randomUUID()})`
@@ -343,9 +342,9 @@ const NAMED = [
 const PEOPLE_AT_ONCE = 5_000
 
 /** Writes later erasures to a restored database, and queues the people in it whom they concern for erasure. */
-async function storeLaterErasures(tx: Query, later: readonly Erased[]): Promise<void> {
+async function storeLaterErasures(tx: Tx, later: readonly Erased[]): Promise<void> {
   if (later.length === 0) return
-  await tx`
+  await tx.sql`
     INSERT INTO erasures (user_hash, generation, erased_at, stands, walked)
     SELECT hash, generation, to_timestamp(ms / 1000), stands = 1, 0 FROM unnest(
       ${later.map((one) => one.userHash)}::text[], ${later.map((one) => one.generation)}::int[],
@@ -361,7 +360,7 @@ async function storeLaterErasures(tx: Query, later: readonly Erased[]): Promise<
       const erased = byHash.get(userHash(userId))
       if (erased !== undefined) back.push({ userId, erased })
     }
-  await tx`
+  await tx.sql`
     INSERT INTO erasing (subject, generation, erased_at, erased, objects, remaining)
     SELECT subject, generation, to_timestamp(ms / 1000), '{"pending": 0, "pictures": 0}', '[]',
            '["rows", "buffer", "objects"]'

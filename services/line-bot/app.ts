@@ -66,7 +66,7 @@ export function createLineBot(context: ServiceContext): Service {
   serve(menuStatusEndpoint, () => readMenus(context, line))
   serve(deployMenuEndpoint, ({ operator }) => deployMenus(context, line, renderer, operator))
   serve(lineUsageEndpoint, () => readUsage(context, line))
-  serve(notificationsEndpoint, () => db.read(() => readNotifications(db.orm)))
+  serve(notificationsEndpoint, () => db.read(() => readNotifications(db)))
   serve(setNotificationsEndpoint, ({ operator, body }) => setNotifications(context, operator, body))
   serve(subscribeToPushEndpoint, ({ body }) => subscribe(context, body))
   serve(listPushSubscriptionsEndpoint, ({ query }) => listSubscriptions(context, query.user_id))

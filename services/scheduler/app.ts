@@ -120,7 +120,7 @@ async function flushOnDemand(
   if (!isFinal) return
   // Later flushes go on trying, and alerts and the ledger name what is pending.
   if (left !== '') log.error('the event ends without some points', { left, pilgrims: await kv.bufferSize() })
-  await recordFinalFlush(db.orm, new Date(now()))
+  await recordFinalFlush(db, new Date(now()))
 }
 
 /** Points that are in journals as their processes last said, and how long the event has been over. */

@@ -19,7 +19,7 @@ export async function dispatchNotifications(context: ServiceContext): Promise<nu
   if (atMs < (startsMs ?? -Infinity) || atMs >= (endsMs ?? Infinity)) return 0
   if ((await readStatus(db)).status !== 'active') return 0
   const day = calendar.day(atMs)
-  const { slots } = await db.read(() => readNotifications(db.orm))
+  const { slots } = await db.read(() => readNotifications(db))
   const due = slots.filter((slot) => {
     const sinceMs = atMs - startOfSlot(calendar, day, slot)
     return slot.enabled && sinceMs >= 0 && sinceMs < HOUR_MS && (slot.dates?.includes(day) ?? true)
@@ -33,8 +33,8 @@ export async function dispatchNotifications(context: ServiceContext): Promise<nu
 
 async function dispatch(context: ServiceContext, slot: NotificationSlot, day: string): Promise<boolean> {
   const { db, outbox, now, log } = context
-  const event = await db.orm.transaction(async (tx): Promise<Event | null> => {
-    const fresh = await tx
+  const event = await db.transaction(async (tx): Promise<Event | null> => {
+    const fresh = await tx.orm
       .insert(notificationDispatches)
       .values({ slot: slot.id, day, dispatchedAt: new Date(now()) })
       .onConflictDoNothing()

@@ -1,6 +1,6 @@
 /** Maintenance beside the flush: records losses, and deletes expired records and screenshots that nothing names. */
 import type { ServiceContext } from '#shared/service/context.ts'
-import type { Database, Query } from '#shared/stores/db/db.ts'
+import type { Database, Tx } from '#shared/stores/db/db.ts'
 import { createLossWatch, readLedger, statesOf } from '#shared/points/ledger/ledger.ts'
 import { DEDUPLICATION_WINDOW_MS } from '#shared/service/line/line-client.ts'
 import { eachApart, type Reporting, repeated } from '#shared/stores/repeated-work.ts'
@@ -98,9 +98,9 @@ const QUEUE = 'unnamed screenshots'
 const fileOf = (key: string): string => key.slice(SCREENSHOTS.length)
 
 /** Keys that are named nowhere. An address of feedback names one picture, at its end. */
-async function unnamed(sql: Query, keys: readonly string[]): Promise<readonly string[]> {
+async function unnamed(tx: Tx, keys: readonly string[]): Promise<readonly string[]> {
   if (keys.length === 0) return keys
-  const rows = await sql<{ file: string }[]>`
+  const rows = await tx.sql<{ file: string }[]>`
     SELECT files.file FROM unnest(${keys.map(fileOf)}::text[]) AS files (file)
     WHERE files.file IN (
       SELECT right(screenshot_url, 36) FROM feedback WHERE screenshot_url LIKE '%/api/event/feedback-image/%'
@@ -117,7 +117,7 @@ async function unnamed(sql: Query, keys: readonly string[]): Promise<readonly st
  * @returns number of deleted screenshots
  */
 export async function deleteUnnamedScreenshots(
-  db: Pick<Database, 'sql'>,
+  db: Pick<Database, 'sql' | 'orm' | 'transaction'>,
   objects: Objects,
   nowMs: number,
   reporting: Reporting,
@@ -126,12 +126,12 @@ export async function deleteUnnamedScreenshots(
   // The texts are read twice for a page of pictures, however many of them nothing names.
   const look = async (keys: readonly string[]): Promise<void> => {
     const old: string[] = []
-    await eachApart(reporting, QUEUE, await unnamed(db.sql, keys), async (key) => {
+    await eachApart(reporting, QUEUE, await unnamed(db, keys), async (key) => {
       const found = await objects.head(key)
       if (found !== null && nowMs - found.modifiedAt.getTime() >= UNNAMED_MS) old.push(key)
     })
     if (old.length === 0) return
-    await db.sql.begin(async (tx) => {
+    await db.transaction(async (tx) => {
       for (const key of old) await lockScreenshot(tx, key)
       // Something may name them by now.
       await eachApart(reporting, QUEUE, await unnamed(tx, old), async (key) => {

@@ -7,7 +7,7 @@ import { environment, readConfig } from '#shared/runtime/config/config.ts'
 import { readEvent } from '#shared/pilgrims/event-settings.ts'
 import type { InArea } from '#shared/runtime/config/setting-values.ts'
 import { lockDataDirectory } from '#shared/runtime/data-directory-lock.ts'
-import type { Database, Query } from '#shared/stores/db/db.ts'
+import type { Database, Tx } from '#shared/stores/db/db.ts'
 import { openDatabase } from '#shared/stores/db/open-database.ts'
 import { expectSchema } from '#shared/stores/db/migrate.ts'
 import { lockTiles } from '#shared/points/totals/stored-tiles.ts'
@@ -68,26 +68,26 @@ export async function rebuild(
 ): Promise<number> {
   const differences = new Differences(tell)
   try {
-    await db.sql.begin(async (tx) => {
+    await db.transaction(async (tx) => {
       await reconcileAll(tx, calendar, area, differences)
       if (check) throw new CheckRolledBack()
     })
   } catch (error) {
     if (!(error instanceof CheckRolledBack)) throw error
   }
-  if (dropPointless && !check) await dropReportsWithoutPoints(db.sql)
+  if (dropPointless && !check) await dropReportsWithoutPoints(db)
   await rebuildReportTotals(db, differences, { mend: !check, dropErased })
   return differences.count
 }
 
 async function reconcileAll(
-  tx: Query,
+  tx: Tx,
   calendar: Calendar,
   area: InArea | null,
   differences: Differences,
 ): Promise<void> {
   // Flushes and erasures lock their pilgrims in this table first. Readers are not blocked.
-  await tx`LOCK TABLE pilgrim_totals IN EXCLUSIVE MODE`
+  await tx.sql`LOCK TABLE pilgrim_totals IN EXCLUSIVE MODE`
   await lockTiles(tx)
   await rollUpAll(tx, calendar)
   if (area !== null) await applyArea(tx, area, differences)
@@ -120,11 +120,11 @@ async function rebuildReportTotals(
   differences: Differences,
   { mend, dropErased }: { readonly mend: boolean; readonly dropErased: boolean },
 ): Promise<void> {
-  const recount = (tables: readonly (keyof typeof TOTALS_OF)[], count: (tx: Query) => Promise<void>) =>
-    db.sql
-      .begin(async (tx) => {
+  const recount = (tables: readonly (keyof typeof TOTALS_OF)[], count: (tx: Tx) => Promise<void>) =>
+    db
+      .transaction(async (tx) => {
         // The lock waits for concurrent writes, so that only faults differ.
-        await tx.unsafe(`LOCK TABLE ${tables.join(', ')} IN EXCLUSIVE MODE`)
+        await tx.sql.unsafe(`LOCK TABLE ${tables.join(', ')} IN EXCLUSIVE MODE`)
         const before = await Promise.all(tables.map((table) => readTotals(tx, table)))
         await count(tx)
         for (const [i, table] of tables.entries())
@@ -138,8 +138,8 @@ async function rebuildReportTotals(
   await recount(['survey_questions', 'survey_counts'], recountSurveys)
 }
 
-async function readTotals(tx: Query, table: keyof typeof TOTALS_OF): Promise<Map<string, string>> {
-  const rows = await tx.unsafe<Row[]>(TOTALS_OF[table])
+async function readTotals(tx: Tx, table: keyof typeof TOTALS_OF): Promise<Map<string, string>> {
+  const rows = await tx.sql.unsafe<Row[]>(TOTALS_OF[table])
   return new Map(rows.map(({ name, ...figures }) => [String(name), Object.values(figures).join(', ')]))
 }
 
@@ -169,7 +169,7 @@ async function main(): Promise<number> {
   const unlock = config.databaseUrl === '' ? lockDataDirectory(config.dataDir, WAIT_MS) : () => undefined
   const db = await openDatabase({ url: config.databaseUrl, dir: join(config.dataDir, 'db'), statementMs: 0 })
   try {
-    await expectSchema(db.sql)
+    await expectSchema(db)
     const calendar = createCalendar(config.timeZone)
     const tell = (line: string) => console.log(line)
     const event = await readEvent(db, config)

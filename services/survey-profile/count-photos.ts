@@ -13,11 +13,11 @@ export async function countPhotos({ db, kv }: ServiceContext, userId: string): P
   const cached = await kv.cached(key).catch(() => undefined)
   if (cached != null) return { userId, photo_count: Number(cached) }
   return db.read(() =>
-    db.orm.transaction(async (tx) => {
+    db.transaction(async (tx) => {
       // With this lock, an erasure clears the cache after this write and not before it.
       await lockPersonShared(tx, userId)
       const mine = eq(pilgrims.userId, userId)
-      const [row] = await tx.select({ count: pilgrims.photoCount }).from(pilgrims).where(mine)
+      const [row] = await tx.orm.select({ count: pilgrims.photoCount }).from(pilgrims).where(mine)
       if (row === undefined) return { userId, photo_count: 0 }
       if (cached === undefined) return { userId, photo_count: row.count }
       // A value that a photo has cached meanwhile is newer than the row that was read.

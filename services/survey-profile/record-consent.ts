@@ -25,7 +25,7 @@ export async function recordConsent(
   const { config, db, kv, now } = context
   const at = new Date(now())
   let erasure: Erased | undefined
-  const row = await db.orm.transaction(async (tx) => {
+  const row = await db.transaction(async (tx) => {
     if (agreed) erasure = await beginAnew(tx, userId, at.getTime())
     const fields = {
       privacyAgreed: agreed,
@@ -39,7 +39,7 @@ export async function recordConsent(
       await endShares(tx, userId)
       await endTrackers(tx, kv, userId)
     }
-    await tx.insert(consents).values({ userId, agreed, version: version ?? null, at })
+    await tx.orm.insert(consents).values({ userId, agreed, version: version ?? null, at })
     await updateLiveMapPresence(kv, userId, held, row)
     return row
   })

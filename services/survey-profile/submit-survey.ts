@@ -23,7 +23,7 @@ export async function submitSurvey(
 ): Promise<SubmitAnswer> {
   const { user_id: userId, survey, phone, display_name: displayName } = request
   const submittedAt = new Date(now())
-  const { revision, answers, dropped } = await db.orm.transaction(async (tx) => {
+  const { revision, answers, dropped } = await db.transaction(async (tx) => {
     const noRoom = await namesWithoutRoom(tx, survey)
     const kept = Object.entries(survey).filter(([name]) => !noRoom.has(name))
     if (kept.length === 0)
@@ -31,8 +31,8 @@ export async function submitSurvey(
     const answers = Object.fromEntries(kept)
     const known = { ...(phone !== null && { phone }), ...(displayName !== null && { displayName }) }
     await upsertPilgrim(tx, userId, { surveyCompletedAt: submittedAt, ...known }, submittedAt.getTime())
-    const [before] = await tx.select().from(surveys).where(eq(surveys.userId, userId))
-    const [row] = await tx
+    const [before] = await tx.orm.select().from(surveys).where(eq(surveys.userId, userId))
+    const [row] = await tx.orm
       .insert(surveys)
       .values({ userId, answers, revision: 1, submittedAt })
       .onConflictDoUpdate({
@@ -40,7 +40,7 @@ export async function submitSurvey(
         set: { answers, submittedAt, revision: sql`${surveys.revision} + 1` },
       })
       .returning({ revision: surveys.revision })
-    await tx.insert(surveyHistory).values({ userId, answers, revision: row!.revision, submittedAt })
+    await tx.orm.insert(surveyHistory).values({ userId, answers, revision: row!.revision, submittedAt })
     await countSurvey(tx, before === undefined ? null : StoredAnswers.parse(before.answers), answers)
     return { revision: row!.revision, answers, dropped: [...noRoom] }
   })

@@ -11,7 +11,7 @@ import {
   type ParticipantStatusRequest,
 } from '#shared/contracts/profile.ts'
 import { invalid, conflict } from '#shared/runtime/refusal.ts'
-import type { Writer } from '#shared/stores/bus/outbox.ts'
+import type { Tx } from '#shared/stores/db/db.ts'
 import { lockPersonUnlessErased } from '#shared/pilgrims/person-lock.ts'
 import { addToReportTotals } from '#shared/pilgrims/report-totals.ts'
 import { type Reported, reportedAmounts } from '#shared/core/rules/carbon.ts'
@@ -34,14 +34,14 @@ type PilgrimFields = Partial<Omit<Row, 'userId' | 'createdAt' | 'updatedAt'>>
  * @throws Refusal 410 when the pilgrim was erased (`lockPersonUnlessErased`)
  */
 export async function upsertPilgrim(
-  tx: Writer,
+  tx: Tx,
   userId: string,
   fields: PilgrimFields,
   nowMs: number,
 ): Promise<Row> {
   await lockPersonUnlessErased(tx, userId, nowMs)
   const at = new Date(nowMs)
-  const [row] = await tx
+  const [row] = await tx.orm
     .insert(pilgrims)
     .values({ ...fields, userId, createdAt: at, updatedAt: at })
     .onConflictDoUpdate({ target: pilgrims.userId, set: { ...fields, updatedAt: at } })
@@ -54,7 +54,7 @@ export async function upsertPilgrim(
  * same name.
  * @throws Refusal 400 when the pilgrim would have reported too many modes, or too many kilometres of one
  */
-export async function mergeReported(tx: Writer, held: Row, given: Reported): Promise<void> {
+export async function mergeReported(tx: Tx, held: Row, given: Reported): Promise<void> {
   const consumption = { ...held.consumption, ...given.consumption }
   const before = normalizeModes(held.transport)
   const transport = { ...before, ...given.transport }
@@ -69,7 +69,7 @@ export async function mergeReported(tx: Writer, held: Row, given: Reported): Pro
       throw invalid(
         `transport: with those of earlier calls there would be more than 5,000 km by ${mode}; an unknown mode counts as bus`,
       )
-  await tx.update(pilgrims).set({ consumption, transport }).where(eq(pilgrims.userId, held.userId))
+  await tx.orm.update(pilgrims).set({ consumption, transport }).where(eq(pilgrims.userId, held.userId))
   await addToReportTotals(tx, held, { consumption, transport })
 }
 
@@ -79,7 +79,7 @@ export async function setPhone(
   { user_id: userId, phone }: PhoneRequest,
 ): Promise<{ userId: string; phone: string | null }> {
   const nowMs = now()
-  await db.orm.transaction((tx) => upsertPilgrim(tx, userId, { phone }, nowMs))
+  await db.transaction((tx) => upsertPilgrim(tx, userId, { phone }, nowMs))
   return { userId, phone: phone === null ? null : maskPhone(phone) }
 }
 
@@ -102,7 +102,7 @@ export async function syncUser(context: ServiceContext, request: UserSyncRequest
   })
   const consumption = given(request.consumption)
   const transport = given(request.transport)
-  await db.orm.transaction(async (tx) => {
+  await db.transaction(async (tx) => {
     const held = await upsertPilgrim(tx, userId, fields, nowMs)
     if (Object.keys({ ...consumption, ...transport }).length > 0)
       await mergeReported(tx, held, { consumption, transport })
@@ -133,7 +133,7 @@ export async function setParticipantStatus(
 ): Promise<ParticipantStatusAnswer> {
   const { config, db, kv, now } = context
   const nowMs = now()
-  await db.orm.transaction(async (tx) => {
+  await db.transaction(async (tx) => {
     // Creates the row first, so that there is one to lock.
     const held = await upsertPilgrim(tx, userId, {}, nowMs)
     const from = held.participantStatus as ParticipantStatus

@@ -1,12 +1,11 @@
 /** The activity status. Its row in Postgres is authoritative; each partition of the kv holds a copy. */
 import { eq } from 'drizzle-orm'
 import { ActivityStatus } from '#shared/contracts/fields.ts'
-import type { Database } from '#shared/stores/db/db.ts'
+import type { Database, Tx } from '#shared/stores/db/db.ts'
 import type { VersionedStatus, KvStatus } from '#shared/stores/kv/kv.ts'
 import { activity, ending } from '#shared/stores/schema/tables.ts'
 import { LoggableError } from '#shared/runtime/log.ts'
 import { Ending } from '#shared/contracts/operations.ts'
-import type { Writer } from '#shared/stores/bus/outbox.ts'
 
 /** Id of the table's single row. */
 export const ACTIVITY_ID = 1
@@ -35,31 +34,28 @@ const ENDING_ID = 1
 const POLL_MS = 250
 
 /** Records that the event has ended; existing progress stays. */
-export async function recordEnd(tx: Writer, endedAt: Date): Promise<void> {
-  await tx.insert(ending).values({ id: ENDING_ID, endedAt }).onConflictDoNothing()
+export async function recordEnd(tx: Tx, endedAt: Date): Promise<void> {
+  await tx.orm.insert(ending).values({ id: ENDING_ID, endedAt }).onConflictDoNothing()
 }
 
 /** Records that all points that were pending at the end are flushed. */
-export async function recordFinalFlush(tx: Writer, flushedAt: Date): Promise<void> {
-  await tx.update(ending).set({ flushedAt }).where(eq(ending.id, ENDING_ID))
+export async function recordFinalFlush(tx: Tx, flushedAt: Date): Promise<void> {
+  await tx.orm.update(ending).set({ flushedAt }).where(eq(ending.id, ENDING_ID))
 }
 
 /** Records the number of achievement cards drawn. */
-export async function recordCards(
-  tx: Writer,
-  { done, total }: { done: number; total: number },
-): Promise<void> {
-  await tx.update(ending).set({ cardsDone: done, cardsTotal: total }).where(eq(ending.id, ENDING_ID))
+export async function recordCards(tx: Tx, { done, total }: { done: number; total: number }): Promise<void> {
+  await tx.orm.update(ending).set({ cardsDone: done, cardsTotal: total }).where(eq(ending.id, ENDING_ID))
 }
 
 /** Records the state of the final summary. `skipped`: LINE is not configured. */
-export async function recordSummary(tx: Writer, summary: 'sending' | 'sent' | 'skipped'): Promise<void> {
-  await tx.update(ending).set({ summary }).where(eq(ending.id, ENDING_ID))
+export async function recordSummary(tx: Tx, summary: 'sending' | 'sent' | 'skipped'): Promise<void> {
+  await tx.orm.update(ending).set({ summary }).where(eq(ending.id, ENDING_ID))
 }
 
 /** Reads the progress; null until the event has ended. */
-export async function readEndProgress(tx: Writer): Promise<Ending | null> {
-  const [row] = await tx.select().from(ending).where(eq(ending.id, ENDING_ID))
+export async function readEndProgress(tx: Tx): Promise<Ending | null> {
+  const [row] = await tx.orm.select().from(ending).where(eq(ending.id, ENDING_ID))
   if (row === undefined) return null
   return Ending.parse({
     flush: row.flushedAt === null ? 'running' : 'done',
@@ -79,7 +75,7 @@ export async function waitForFinalFlush(
 ): Promise<boolean> {
   const until = performance.now() + timeoutMs
   for (;;) {
-    if ((await db.read(() => readEndProgress(db.orm)))?.flush !== 'running') return true
+    if ((await db.read(() => readEndProgress(db)))?.flush !== 'running') return true
     if (stopping.aborted || performance.now() >= until) return false
     await Bun.sleep(POLL_MS)
   }

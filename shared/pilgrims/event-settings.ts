@@ -25,8 +25,7 @@ import type { BotWords } from '#shared/locales/words.ts'
 import type { Config } from '#shared/runtime/config/config.ts'
 import type { InArea } from '#shared/runtime/config/setting-values.ts'
 import type { Log } from '#shared/runtime/log.ts'
-import type { Writer } from '#shared/stores/bus/outbox.ts'
-import type { Database } from '#shared/stores/db/db.ts'
+import type { Database, Tx } from '#shared/stores/db/db.ts'
 import { followed } from '#shared/stores/repeated-work.ts'
 import { eventSettings } from '#shared/stores/schema/tables.ts'
 import { areaAround, routeOfPart, stationsOfPart } from './event-route.ts'
@@ -149,12 +148,16 @@ function wayOf(
 export const firstEvent = (config: FromEnvironment): Event => eventOf(config, config.event.parts, 0, {})
 
 /** Every version of every part, oldest first. @param after only versions above it */
-export const readVersions = (tx: Writer, after = 0): Promise<StoredPart[]> =>
-  tx.select().from(eventSettings).where(gt(eventSettings.version, after)).orderBy(asc(eventSettings.version))
+export const readVersions = (tx: Tx, after = 0): Promise<StoredPart[]> =>
+  tx.orm
+    .select()
+    .from(eventSettings)
+    .where(gt(eventSettings.version, after))
+    .orderBy(asc(eventSettings.version))
 
 /** Changes are made one at a time; reading does not wait for them. */
-export const lockSettings = (tx: Writer): Promise<unknown> =>
-  tx.execute(sql`LOCK TABLE ${eventSettings} IN EXCLUSIVE MODE`)
+export const lockSettings = (tx: Tx): Promise<unknown> =>
+  tx.orm.execute(sql`LOCK TABLE ${eventSettings} IN EXCLUSIVE MODE`)
 
 /** The parts after some rows were applied, oldest first. A part that only another release knows is left out. */
 export function partsAfter(parts: EventParts, rows: readonly StoredPart[]): EventParts {
@@ -174,7 +177,7 @@ const versionsAfter = (versions: PartVersions, rows: readonly StoredPart[]): Par
 /** The event as stored now, for commands, which may meet the database of an older release. */
 export async function readEvent(db: Database, config: Config): Promise<Event> {
   const [table] = await db.sql`SELECT to_regclass('event_settings') IS NOT NULL AS known`
-  const rows = table!.known === true ? await db.read(() => readVersions(db.orm)) : []
+  const rows = table!.known === true ? await db.read(() => readVersions(db)) : []
   return eventOf(
     config,
     partsAfter(config.event.parts, rows),
@@ -196,7 +199,7 @@ export async function followEvent(db: Database, config: Config, log: Log): Promi
   let current = firstEvent(config)
   const refresh = async (): Promise<void> => {
     const known = current.version
-    const rows = await db.read(() => readVersions(db.orm, known))
+    const rows = await db.read(() => readVersions(db, known))
     // Another reading may have applied these rows meanwhile.
     const version = rows.at(-1)?.version ?? 0
     if (version <= current.version) return

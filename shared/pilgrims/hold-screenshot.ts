@@ -4,8 +4,7 @@
  * sees that the screenshot is gone.
  */
 import { sql } from 'drizzle-orm'
-import type { Query } from '#shared/stores/db/db.ts'
-import type { Writer } from '#shared/stores/bus/outbox.ts'
+import type { Tx } from '#shared/stores/db/db.ts'
 import { type Objects, ObjectsUnavailable } from '#shared/stores/objects/objects.ts'
 import { screenshotKey } from '#shared/stores/objects/pictures.ts'
 import { within } from '#shared/runtime/deadline.ts'
@@ -14,8 +13,8 @@ import { within } from '#shared/runtime/deadline.ts'
 const LOOK_MS = 2_000
 
 /** Takes the exclusive lock until the transaction ends. */
-export async function lockScreenshot(tx: Query, key: string): Promise<void> {
-  await tx`SELECT pg_advisory_xact_lock(hashtextextended(${key}, 0))`
+export async function lockScreenshot(tx: Tx, key: string): Promise<void> {
+  await tx.sql`SELECT pg_advisory_xact_lock(hashtextextended(${key}, 0))`
 }
 
 /**
@@ -24,7 +23,7 @@ export async function lockScreenshot(tx: Query, key: string): Promise<void> {
  * @returns false if it is gone. While the object store is unavailable that is not known, and the answer is true
  */
 export async function holdScreenshot(
-  tx: Writer,
+  tx: Tx,
   objects: Objects,
   { publicUrl }: { readonly publicUrl: string },
   url: string,
@@ -32,7 +31,7 @@ export async function holdScreenshot(
   const ours = `${publicUrl}/api/event/feedback-image/`
   const key = url.startsWith(ours) ? screenshotKey(url.slice(ours.length)) : null
   if (key === null) return true
-  await tx.execute(sql`SELECT pg_advisory_xact_lock_shared(hashtextextended(${key}, 0))`)
+  await tx.orm.execute(sql`SELECT pg_advisory_xact_lock_shared(hashtextextended(${key}, 0))`)
   const looked = objects.head(key).then(
     (found) => found !== null,
     (error: unknown) => {

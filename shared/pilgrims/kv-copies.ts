@@ -142,10 +142,10 @@ async function mendPresence({ db, kv, ...reporting }: Stores): Promise<number> {
   let mended = 0
   await eachApart(reporting, 'copies of presence', differing, async (userId) => {
     if (mended === MOST_AT_ONCE) return
-    await db.orm.transaction(async (tx) => {
+    await db.transaction(async (tx) => {
       // The lock waits for a change that has told the kv and is not committed yet.
       await lockPerson(tx, userId)
-      const [row] = await tx.select().from(pilgrims).where(eq(pilgrims.userId, userId))
+      const [row] = await tx.orm.select().from(pilgrims).where(eq(pilgrims.userId, userId))
       await copyPresence(kv, userId, row)
     })
     mended++

@@ -4,31 +4,27 @@
  */
 import { eq, gte, or, sql } from 'drizzle-orm'
 import { erasedPerson } from '#shared/runtime/refusal.ts'
-import { personLockKey } from '#shared/stores/db/db.ts'
+import { personLockKey, type Tx } from '#shared/stores/db/db.ts'
 import { type Erased, userHash } from '#shared/stores/kv/kv.ts'
-import type { Writer } from '#shared/stores/bus/outbox.ts'
 import { erasing, erasures, pilgrims } from '#shared/stores/schema/tables.ts'
 
 /** Takes the exclusive lock until the transaction ends. */
-export async function lockPerson(tx: Writer, userId: string): Promise<void> {
-  await tx.execute(sql`SELECT pg_advisory_xact_lock(${personLockKey(userHash(userId))}::bigint)`)
+export async function lockPerson(tx: Tx, userId: string): Promise<void> {
+  await tx.orm.execute(sql`SELECT pg_advisory_xact_lock(${personLockKey(userHash(userId))}::bigint)`)
 }
 
 /** Takes the shared lock until the transaction ends: waits for a running erasure and delays the next one. */
-export async function lockPersonShared(tx: Writer, userId: string): Promise<void> {
-  await tx.execute(sql`SELECT pg_advisory_xact_lock_shared(${personLockKey(userHash(userId))}::bigint)`)
+export async function lockPersonShared(tx: Tx, userId: string): Promise<void> {
+  await tx.orm.execute(sql`SELECT pg_advisory_xact_lock_shared(${personLockKey(userHash(userId))}::bigint)`)
 }
 
 /** Number of erasures of a person so far. */
-export const readGeneration = async (tx: Writer, userId: string): Promise<number> =>
+export const readGeneration = async (tx: Tx, userId: string): Promise<number> =>
   (await readErasure(tx, userId))?.generation ?? 0
 
 /** The latest erasure of a person; undefined for a person who was never erased. */
-export async function readErasure(
-  tx: Writer,
-  userId: string,
-): Promise<typeof erasures.$inferSelect | undefined> {
-  const [row] = await tx
+export async function readErasure(tx: Tx, userId: string): Promise<typeof erasures.$inferSelect | undefined> {
+  const [row] = await tx.orm
     .select()
     .from(erasures)
     .where(eq(erasures.userHash, userHash(userId)))
@@ -36,7 +32,7 @@ export async function readErasure(
 }
 
 /** Takes the shared lock. @returns the latest erasure of a person; undefined for a person who was never erased */
-async function lockedErasure(tx: Writer, userId: string) {
+async function lockedErasure(tx: Tx, userId: string) {
   await lockPersonShared(tx, userId)
   return readErasure(tx, userId)
 }
@@ -46,7 +42,7 @@ async function lockedErasure(tx: Writer, userId: string) {
  * @param sinceMs time of origin of the data to write (epoch milliseconds)
  * @returns true if the person has been erased since, so that the data is of before
  */
-export async function isErasedSince(tx: Writer, userId: string, sinceMs: number): Promise<boolean> {
+export async function isErasedSince(tx: Tx, userId: string, sinceMs: number): Promise<boolean> {
   const erasure = await lockedErasure(tx, userId)
   return erasure !== undefined && erasure.erasedAt.getTime() >= sinceMs
 }
@@ -56,7 +52,7 @@ export async function isErasedSince(tx: Writer, userId: string, sinceMs: number)
  * @param sinceMs time of origin of the data to write (epoch milliseconds)
  * @returns false if the person has been erased since, or was erased and has not consented anew
  */
-export async function mayWrite(tx: Writer, userId: string, sinceMs: number): Promise<boolean> {
+export async function mayWrite(tx: Tx, userId: string, sinceMs: number): Promise<boolean> {
   const erasure = await lockedErasure(tx, userId)
   return erasure === undefined || (!erasure.stands && erasure.erasedAt.getTime() < sinceMs)
 }
@@ -66,7 +62,7 @@ export async function mayWrite(tx: Writer, userId: string, sinceMs: number): Pro
  * @param sinceMs time of the request (epoch milliseconds)
  * @throws Refusal 410 if the person was erased and has not consented anew, or has been erased since
  */
-export async function lockPersonUnlessErased(tx: Writer, userId: string, sinceMs: number): Promise<void> {
+export async function lockPersonUnlessErased(tx: Tx, userId: string, sinceMs: number): Promise<void> {
   if (!(await mayWrite(tx, userId, sinceMs))) throw erasedPerson()
 }
 
@@ -76,13 +72,13 @@ export async function lockPersonUnlessErased(tx: Writer, userId: string, sinceMs
  * @returns their erasure, for the kv; undefined for a person who was never erased
  * @throws Refusal 410 if the person has been erased since
  */
-export async function beginAnew(tx: Writer, userId: string, nowMs: number): Promise<Erased | undefined> {
+export async function beginAnew(tx: Tx, userId: string, nowMs: number): Promise<Erased | undefined> {
   const erasure = await lockedErasure(tx, userId)
   if (erasure === undefined) return undefined
   const { generation, erasedAt } = erasure
   if (erasedAt.getTime() >= nowMs) throw erasedPerson()
   if (erasure.stands)
-    await tx
+    await tx.orm
       .update(erasures)
       .set({ stands: false })
       .where(eq(erasures.userHash, userHash(userId)))
@@ -90,12 +86,8 @@ export async function beginAnew(tx: Writer, userId: string, nowMs: number): Prom
 }
 
 /** Filters out people who are erased, or were erased since a time (epoch milliseconds); keeps the order. */
-export async function withoutErased(
-  tx: Writer,
-  userIds: readonly string[],
-  sinceMs: number,
-): Promise<string[]> {
-  const rows = await tx
+export async function withoutErased(tx: Tx, userIds: readonly string[], sinceMs: number): Promise<string[]> {
+  const rows = await tx.orm
     .select({ hash: erasures.userHash })
     .from(erasures)
     .where(or(erasures.stands, gte(erasures.erasedAt, new Date(sinceMs))))
@@ -106,8 +98,8 @@ export async function withoutErased(
 }
 
 /** Whether an erasure is in progress: the buffer may still hold points that the database has deleted. */
-export async function isBeingErased(tx: Writer, userId: string): Promise<boolean> {
-  return (await tx.select().from(erasing).where(eq(erasing.subject, userId))).length > 0
+export async function isBeingErased(tx: Tx, userId: string): Promise<boolean> {
+  return (await tx.orm.select().from(erasing).where(eq(erasing.subject, userId))).length > 0
 }
 
 // The lock for changes of recipients in the message ledger, by pushes and by erasures.
@@ -119,8 +111,8 @@ const RECIPIENTS_LOCK = 20_260_415
  * Takes the exclusive lock until the transaction ends. Call it before recipients are selected: concurrent pushes then
  * see each other's use of the quota, and no erased person is selected.
  */
-export async function lockRecipients(tx: Writer): Promise<void> {
-  await tx.execute(sql`SELECT pg_advisory_xact_lock(${RECIPIENTS_LOCK})`)
+export async function lockRecipients(tx: Tx): Promise<void> {
+  await tx.orm.execute(sql`SELECT pg_advisory_xact_lock(${RECIPIENTS_LOCK})`)
 }
 
 // Creates a pilgrim's row at the first contact.
@@ -130,20 +122,17 @@ export async function lockRecipients(tx: Writer): Promise<void> {
  * @param nowMs time of the request (epoch milliseconds)
  * @throws Refusal 410 when the pilgrim was erased (`lockPersonUnlessErased`)
  */
-export async function ensurePilgrim(tx: Writer, userId: string, nowMs: number): Promise<void> {
+export async function ensurePilgrim(tx: Tx, userId: string, nowMs: number): Promise<void> {
   await lockPersonUnlessErased(tx, userId, nowMs)
   const at = new Date(nowMs)
-  await tx.insert(pilgrims).values({ userId, createdAt: at, updatedAt: at }).onConflictDoNothing()
+  await tx.orm.insert(pilgrims).values({ userId, createdAt: at, updatedAt: at }).onConflictDoNothing()
 }
 
 /**
  * Locks a pilgrim's row until the transaction ends: their writes that count what they have come one after the other.
  * @returns the row; undefined when there is none
  */
-export async function lockPilgrim(
-  tx: Writer,
-  userId: string,
-): Promise<typeof pilgrims.$inferSelect | undefined> {
-  const [row] = await tx.select().from(pilgrims).where(eq(pilgrims.userId, userId)).for('update')
+export async function lockPilgrim(tx: Tx, userId: string): Promise<typeof pilgrims.$inferSelect | undefined> {
+  const [row] = await tx.orm.select().from(pilgrims).where(eq(pilgrims.userId, userId)).for('update')
   return row
 }

@@ -1,7 +1,6 @@
 /** Totals of all self-reports, updated in the transaction of each report. */
 import { sql } from 'drizzle-orm'
-import type { Query } from '#shared/stores/db/db.ts'
-import type { Writer } from '#shared/stores/bus/outbox.ts'
+import type { Tx } from '#shared/stores/db/db.ts'
 import { REPORTS } from '#shared/stores/schema/tables.ts'
 import { KG_PER_KM, KG_PER_UNIT, MODES, type Reported, reportedAmounts } from '#shared/core/rules/carbon.ts'
 
@@ -12,18 +11,18 @@ const ERASED = -1
 const NOTHING_REPORTED: Reported = { consumption: {}, transport: {} }
 
 /** Adds the change of one pilgrim's report to the totals. The caller has locked the pilgrim's row. */
-export async function addToReportTotals(tx: Writer, before: Reported, after: Reported): Promise<void> {
+export async function addToReportTotals(tx: Tx, before: Reported, after: Reported): Promise<void> {
   await addDifference(tx, Math.floor(Math.random() * SHARDS), before, after)
 }
 
 /** Moves the report of an erased pilgrim to the shard of erased people, so the event's totals stay the same. */
-export async function addErasedReportTotals(tx: Writer, reported: Reported): Promise<void> {
+export async function addErasedReportTotals(tx: Tx, reported: Reported): Promise<void> {
   // All transactions update shards in ascending order, which prevents deadlocks.
   await addDifference(tx, ERASED, NOTHING_REPORTED, reported)
   await addToReportTotals(tx, reported, NOTHING_REPORTED)
 }
 
-async function addDifference(tx: Writer, shard: number, before: Reported, after: Reported): Promise<void> {
+async function addDifference(tx: Tx, shard: number, before: Reported, after: Reported): Promise<void> {
   const [was, is] = [reportedAmounts(before), reportedAmounts(after)]
   const changes = [...new Set([...was.keys(), ...is.keys()])].sort().flatMap((name) => {
     const amount = (is.get(name)?.amount ?? 0) - (was.get(name)?.amount ?? 0)
@@ -31,7 +30,7 @@ async function addDifference(tx: Writer, shard: number, before: Reported, after:
     return amount === 0 && mg === 0 ? [] : [{ name, amount, mg }]
   })
   if (changes.length === 0) return
-  await tx.execute(sql`
+  await tx.orm.execute(sql`
     INSERT INTO reported_sums AS s (shard, name, amount, carbon_mg)
     SELECT ${shard}::int, name, amount, mg
     FROM jsonb_to_recordset(${JSON.stringify(changes)}::text::jsonb) AS c (name text, amount bigint, mg bigint)
@@ -44,10 +43,10 @@ async function addDifference(tx: Writer, shard: number, before: Reported, after:
  * Deletes the reports of pilgrims without a stored point. Before the totals are recounted, and not under their lock: a
  * report locks its pilgrim first.
  */
-export async function dropReportsWithoutPoints(sql: Query): Promise<void> {
-  await sql`
+export async function dropReportsWithoutPoints(tx: Tx): Promise<void> {
+  await tx.sql`
     UPDATE pilgrims p SET consumption = '{}', transport = '{}'
-    WHERE ${sql.unsafe(REPORTS)} AND NOT EXISTS (SELECT FROM gps_points g WHERE g.user_id = p.user_id)`
+    WHERE ${tx.sql.unsafe(REPORTS)} AND NOT EXISTS (SELECT FROM gps_points g WHERE g.user_id = p.user_id)`
 }
 
 const FACTORS = JSON.stringify({ unit: KG_PER_UNIT, km: KG_PER_KM })
@@ -56,11 +55,11 @@ const FACTORS = JSON.stringify({ unit: KG_PER_UNIT, km: KG_PER_KM })
  * Rebuilds the totals from the pilgrims' rows; the shard of erased people stays unless it is to be dropped. Computes in
  * double precision, as the rules do, so that both give the same result. Needs its own transaction.
  */
-export async function recountReported(tx: Query, { dropErased = false } = {}): Promise<void> {
+export async function recountReported(tx: Pick<Tx, 'sql'>, { dropErased = false } = {}): Promise<void> {
   // The lock waits for transactions that have updated the totals; later ones update the rebuilt totals.
-  await tx`LOCK TABLE reported_sums IN EXCLUSIVE MODE`
-  await tx`DELETE FROM reported_sums WHERE shard <> ${ERASED} OR ${dropErased}`
-  await tx`
+  await tx.sql`LOCK TABLE reported_sums IN EXCLUSIVE MODE`
+  await tx.sql`DELETE FROM reported_sums WHERE shard <> ${ERASED} OR ${dropErased}`
+  await tx.sql`
     INSERT INTO reported_sums (shard, name, amount, carbon_mg)
     WITH factors AS (SELECT ${FACTORS}::text::jsonb AS f), amounts AS (
       SELECT u.key AS name, (p.consumption->>u.key)::float8 AS amount,

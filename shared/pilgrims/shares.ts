@@ -1,7 +1,7 @@
 /** The rows of links that pilgrims pass on. Several services write them; each ends by deleting its row. */
 import { randomBytes } from 'node:crypto'
 import { and, eq, gt, sql } from 'drizzle-orm'
-import type { Writer } from '#shared/stores/bus/outbox.ts'
+import type { Tx } from '#shared/stores/db/db.ts'
 import { pilgrims, shares } from '#shared/stores/schema/tables.ts'
 
 export type ShareRow = typeof shares.$inferSelect
@@ -25,8 +25,8 @@ export const maySharePilgrim = (row: {
 }): boolean => row.participantStatus !== 'withdrawn' && !row.consentWithdrawn
 
 /** Ends all links of a pilgrim. Part of the transaction that withdraws them. */
-export async function endShares(tx: Writer, userId: string): Promise<void> {
-  await tx.delete(shares).where(eq(shares.userId, userId))
+export async function endShares(tx: Tx, userId: string): Promise<void> {
+  await tx.orm.delete(shares).where(eq(shares.userId, userId))
 }
 
 /**
@@ -34,17 +34,17 @@ export async function endShares(tx: Writer, userId: string): Promise<void> {
  * The caller has locked out an erasure (`mayWrite`).
  * @returns null for a pilgrim who is unknown or has withdrawn
  */
-export async function bringBotShare(tx: Writer, userId: string, nowMs: number): Promise<string | null> {
+export async function bringBotShare(tx: Tx, userId: string, nowMs: number): Promise<string | null> {
   // The lock of the row orders this before or after a withdrawal, which ends the links.
-  const [pilgrim] = await tx.select().from(pilgrims).where(eq(pilgrims.userId, userId)).for('share')
+  const [pilgrim] = await tx.orm.select().from(pilgrims).where(eq(pilgrims.userId, userId)).for('share')
   if (pilgrim === undefined || !maySharePilgrim(pilgrim)) return null
   const mine = and(eq(shares.userId, userId), eq(shares.madeBy, 'bot'))
-  const [held] = await tx
+  const [held] = await tx.orm
     .select()
     .from(shares)
     .where(and(mine, gt(shares.expiresAt, new Date(nowMs + RENEW_MS))))
   if (held !== undefined) return held.id
-  const [row] = await tx
+  const [row] = await tx.orm
     .insert(shares)
     .values({
       id: newShareId(),

@@ -1,8 +1,7 @@
 /** Counts of each answer of each question, updated in the transaction of each survey. */
 import { type SQL, sql } from 'drizzle-orm'
-import type { Query } from '#shared/stores/db/db.ts'
+import type { Tx } from '#shared/stores/db/db.ts'
 import { type Answers, QUESTIONS } from '#shared/contracts/survey.ts'
-import type { Writer } from '#shared/stores/bus/outbox.ts'
 
 /** Longer answers are free text and are not counted. */
 const LONGEST_COUNTED = 100
@@ -17,10 +16,10 @@ const PARTS = `
 const MAX_NAMES = 1_000
 
 /** @returns the names of answers that the event has no room for: new ones, where it keeps as many as it may */
-export async function namesWithoutRoom(tx: Writer, answers: Answers): Promise<ReadonlySet<string>> {
+export async function namesWithoutRoom(tx: Tx, answers: Answers): Promise<ReadonlySet<string>> {
   const names = Object.keys(answers).filter((name) => !QUESTIONS.includes(name))
   if (names.length === 0) return new Set()
-  const rows = await tx.execute<{ name: string }>(sql`
+  const rows = await tx.orm.execute<{ name: string }>(sql`
     SELECT n.name FROM jsonb_array_elements_text(${JSON.stringify(names)}::text::jsonb) n (name)
     WHERE (SELECT count(*) FROM survey_questions) > ${MAX_NAMES}::int
       AND NOT EXISTS (SELECT FROM survey_questions q WHERE q.question = n.name)`)
@@ -31,19 +30,19 @@ export async function namesWithoutRoom(tx: Writer, answers: Answers): Promise<Re
  * Updates the counts when a survey replaces another one. The caller has locked the pilgrim's row.
  * @param before null: no previous survey @param after null: the survey is erased
  */
-export async function countSurvey(tx: Writer, before: Answers | null, after: Answers | null): Promise<void> {
+export async function countSurvey(tx: Tx, before: Answers | null, after: Answers | null): Promise<void> {
   const rows = [
     ...(before === null ? [] : [{ n: -1, answers: before }]),
     ...(after === null ? [] : [{ n: 1, answers: after }]),
   ]
   const s = sql`s AS (SELECT * FROM jsonb_to_recordset(${JSON.stringify(rows)}::text::jsonb) r (n int, answers jsonb))`
   // Every writer first updates the row of all surveys, which serializes writers and prevents deadlocks.
-  await tx.execute(sql`
+  await tx.orm.execute(sql`
     WITH ${s}, questions AS (SELECT '' AS question, n FROM s UNION ALL SELECT k, n FROM s, jsonb_object_keys(answers) k)
     INSERT INTO survey_questions AS q (question, responses)
     SELECT question, sum(n) FROM questions GROUP BY question ORDER BY question
     ON CONFLICT (question) DO UPDATE SET responses = q.responses + excluded.responses`)
-  await tx.execute(sql`
+  await tx.orm.execute(sql`
     WITH ${s}, parts AS (${sql.raw(PARTS)})
     INSERT INTO survey_counts AS c (question, answer, count)
     SELECT question, answer, sum(n) FROM parts GROUP BY question, answer HAVING sum(n) <> 0 ORDER BY question, answer
@@ -52,26 +51,26 @@ export async function countSurvey(tx: Writer, before: Answers | null, after: Ans
 }
 
 /** Deletes the counts that have become zero, and names of questions that nobody else has used. */
-async function deleteZeros(tx: Writer, s: SQL): Promise<void> {
-  await tx.execute(sql`
+async function deleteZeros(tx: Tx, s: SQL): Promise<void> {
+  await tx.orm.execute(sql`
     WITH ${s} DELETE FROM survey_questions q USING s, jsonb_object_keys(s.answers) k
     WHERE q.question = k AND q.responses = 0`)
-  await tx.execute(sql`
+  await tx.orm.execute(sql`
     WITH ${s}, parts AS (${sql.raw(PARTS)})
     DELETE FROM survey_counts c USING parts p
     WHERE c.question = p.question AND c.answer = p.answer AND c.count = 0`)
 }
 
 /** Rebuilds the counts from all surveys. Needs its own transaction. */
-export async function recountSurveys(tx: Query): Promise<void> {
-  await tx`LOCK TABLE survey_questions, survey_counts IN EXCLUSIVE MODE`
-  await tx`DELETE FROM survey_questions`
-  await tx`DELETE FROM survey_counts`
-  await tx`
+export async function recountSurveys(tx: Pick<Tx, 'sql'>): Promise<void> {
+  await tx.sql`LOCK TABLE survey_questions, survey_counts IN EXCLUSIVE MODE`
+  await tx.sql`DELETE FROM survey_questions`
+  await tx.sql`DELETE FROM survey_counts`
+  await tx.sql`
     INSERT INTO survey_questions (question, responses)
     SELECT '', count(*) FROM surveys HAVING count(*) > 0
     UNION ALL SELECT k, count(*) FROM surveys, jsonb_object_keys(answers) k GROUP BY k`
-  await tx.unsafe(`
+  await tx.sql.unsafe(`
     WITH s AS (SELECT answers, 1 AS n FROM surveys), parts AS (${PARTS})
     INSERT INTO survey_counts (question, answer, count)
     SELECT question, answer, count(*) FROM parts GROUP BY question, answer`)

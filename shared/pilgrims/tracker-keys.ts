@@ -5,7 +5,7 @@
 import { and, eq } from 'drizzle-orm'
 import type { Trouble } from '#shared/contracts/trackers.ts'
 import { isRecent } from '#shared/runtime/clock.ts'
-import type { Writer } from '#shared/stores/bus/outbox.ts'
+import type { Tx } from '#shared/stores/db/db.ts'
 import type { KvKeys } from '#shared/stores/kv/kv.ts'
 import { trackers } from '#shared/stores/schema/tables.ts'
 
@@ -126,8 +126,8 @@ export async function revokeKeys(kv: KvKeys, hashes: readonly string[]): Promise
  * @returns how many there were
  * @throws KvUnavailable
  */
-export async function endTrackers(tx: Writer, kv: KvKeys, userId: string, id?: string): Promise<number> {
-  const gone = await tx
+export async function endTrackers(tx: Tx, kv: KvKeys, userId: string, id?: string): Promise<number> {
+  const gone = await tx.orm
     .delete(trackers)
     .where(and(eq(trackers.userId, userId), id === undefined ? undefined : eq(trackers.id, id)))
     .returning({ hash: trackers.keyHash })

@@ -154,7 +154,7 @@ const SCHEMA_CHECK_MS = 5_000
 async function refuseOtherSchema(db: Database, log: Log): Promise<void> {
   try {
     await db.probe()
-    await expectSchema(db.sql)
+    await expectSchema(db)
   } catch (error) {
     if (!isDatabaseUnavailable(error)) throw error
     setTimeout(() => {

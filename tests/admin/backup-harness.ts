@@ -104,7 +104,7 @@ export async function fill({ installation, harness }: Opened): Promise<void> {
   await db.sql`UPDATE share_cards SET etag = ${(await objects.head('cards/walker-0.png'))!.etag}`
   for (const userId of ['gone', 'back-again'])
     await eraseUser({ ...installation, calendar: harness.calendar } as ServiceContext, OPERATOR, userId)
-  const anew = (await db.orm.transaction((tx) => beginAnew(tx, 'back-again', Date.now() + 60_000)))!
+  const anew = (await db.transaction((tx) => beginAnew(tx, 'back-again', Date.now() + 60_000)))!
   await harness.kv.storeErasures([anew])
   // Pending points with and without the stamp of a generation; in a journal, in the buffer, in both, and in the
   // database.

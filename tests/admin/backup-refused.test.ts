@@ -223,7 +223,7 @@ describe('a backup, and its restore', () => {
       }),
     )
     await restoreBackup(installation, await verifyBackup(older), { ...REPLACE, migrations })
-    expect(await readSchema(installation.db.sql, migrations)).toEqual(migrations.map(({ name }) => name))
+    expect(await readSchema(installation.db, migrations)).toEqual(migrations.map(({ name }) => name))
     const [row] = await installation.db.sql<
       { n: number }[]
     >`SELECT count(*)::int AS n FROM pilgrims WHERE shoe_size = 42`

@@ -13,7 +13,7 @@ const ASKED = { zoom: 10, sinceMs: null as number | null, untilMs: null as numbe
 describeFlushHarness('front and tail', (harness) => {
   /** A pilgrim for each hundredth of a degree northward, each with a point. */
   const walk = (fromLat: number, hour: number, count = 20) =>
-    harness.db.sql.begin(async (tx) => {
+    harness.db.transaction(async (tx) => {
       const changes = new CellChanges()
       for (let i = 0; i < count; i++) {
         const place = { lat: fromLat + i / 100, lng: 120.61 }
@@ -31,7 +31,7 @@ describeFlushHarness('front and tail', (harness) => {
       config: { mapCrowd },
       event: { current: { route: null, stations: [] } },
     })
-    return (asked = ASKED) => db.sql.begin((tx) => read(tx, asked))
+    return (asked = ASKED) => db.transaction((tx) => read(tx, asked))
   }
 
   test('are cached until the map changes', async () => {

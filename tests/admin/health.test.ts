@@ -19,7 +19,7 @@ test('comes while a long transaction has the only connection', async () => {
 
   const held = Promise.withResolvers<void>()
   const isHeld = Promise.withResolvers<void>()
-  const holding = db.orm.transaction(async () => {
+  const holding = db.transaction(async () => {
     isHeld.resolve()
     await held.promise
   })

@@ -12,7 +12,7 @@ const HOURS = 3
 
 describeFlushHarness('tiles of the map', (harness) => {
   const store = () =>
-    harness.db.sql.begin(async (tx) => {
+    harness.db.transaction(async (tx) => {
       const tiles = Array.from({ length: SIDE * SIDE * HOURS }, (_, i) => {
         const hour = i % HOURS
         const place = Math.floor(i / HOURS)
@@ -26,7 +26,7 @@ describeFlushHarness('tiles of the map', (harness) => {
 
   test('hundreds of tiles are yielded one after the other, each with its hours summed', async () => {
     await store()
-    const tiles = await harness.db.sql.begin(async (tx) => {
+    const tiles = await harness.db.transaction(async (tx) => {
       const found = []
       for await (const tile of readMap(tx, harness.calendar, asked)) found.push(tile)
       return found
@@ -42,9 +42,9 @@ describeFlushHarness('tiles of the map', (harness) => {
 
   test('a caller that stops early reads no more, and can continue in the same transaction', async () => {
     await store()
-    const counts = await harness.db.sql.begin(async (tx) => {
+    const counts = await harness.db.transaction(async (tx) => {
       for await (const tile of readMap(tx, harness.calendar, asked)) if (tile.length > 0) break
-      const [row] = await tx<[{ n: number }]>`SELECT count(*)::int AS n FROM cell_tiles`
+      const [row] = await tx.sql<[{ n: number }]>`SELECT count(*)::int AS n FROM cell_tiles`
       let all = 0
       for await (const tile of readMap(tx, harness.calendar, asked)) all += tile.length > 0 ? 1 : 0
       return [row.n, all]

@@ -87,7 +87,7 @@ describeOnServers('the day of an own way', () => {
     const anchor = { t: ordered[0]!.t - 10_000, lat: 24, lng: 120.67 }
     for (const start of [START, { anchor, before: null }]) {
       const looked = await readCountablePoints(
-        late.context.db.sql,
+        late.context.db,
         { userId, span: SPAN },
         pending,
         start.anchor?.t ?? null,
@@ -103,10 +103,10 @@ describeOnServers('the day of an own way', () => {
     const userId = newAppId()
     await storeEachSecond(userId, 't', 50_000)
     const asked = { userId, day: calendar.day(MIDNIGHT) }
-    const looked = await readCountablePoints(db.sql, { userId, span: SPAN }, [], null)
+    const looked = await readCountablePoints(db, { userId, span: SPAN }, [], null)
     expect(looked).toHaveLength(Math.ceil(50_000 / 30))
     expect(looked.length).toBeLessThanOrEqual(MOST_LOOKED_AT)
-    const all = (await readPointsOfDays(db.sql, [asked], calendar)).get(userId)!.sort(byInstant)
+    const all = (await readPointsOfDays(db, [asked], calendar)).get(userId)!.sort(byInstant)
     expect(all).toHaveLength(50_000)
     const { line, stretches } = describeDay({ points: all, start: START, checkIns: [] })
     expect(await readOwnWalk(late.context, { user_id: userId, day: asked.day })).toMatchObject({
@@ -119,7 +119,7 @@ describeOnServers('the day of an own way', () => {
   test('of a day’s check-ins the first are listed', async () => {
     const userId = newAppId()
     await storeEachSecond(userId, 'c', MAX_CHECKINS + 10)
-    const listed = await readCheckIns(late.context.db.sql, { userId, span: SPAN }, [])
+    const listed = await readCheckIns(late.context.db, { userId, span: SPAN }, [])
     expect(listed.map(({ t }) => t)).toEqual(
       Array.from({ length: MAX_CHECKINS }, (_, i) => MIDNIGHT + i * 1_000),
     )
@@ -127,6 +127,6 @@ describeOnServers('the day of an own way', () => {
 
   test('a day without a point is empty', async () => {
     const day = { userId: newAppId(), span: SPAN }
-    expect(await readCountablePoints(late.context.db.sql, day, [], MIDNIGHT)).toEqual([])
+    expect(await readCountablePoints(late.context.db, day, [], MIDNIGHT)).toEqual([])
   })
 })

@@ -48,9 +48,7 @@ describeOnServers('the sweep', () => {
   /** An event for which nobody rings. */
   const commitAt = (ms: number): Promise<Event> => {
     clockMs = ms
-    return db.orm.transaction((tx) =>
-      outbox.add(tx, 'event.admin.flush.requested', { requested_at: time(ms) }),
-    )
+    return db.transaction((tx) => outbox.add(tx, 'event.admin.flush.requested', { requested_at: time(ms) }))
   }
   const acted = ({ id }: Event) => until(() => acts.includes(id), `event ${id} to be acted on`)
 

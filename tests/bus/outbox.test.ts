@@ -98,7 +98,7 @@ for (const [name, open] of [
       return outbox
     }
     const commit = (outbox: Outbox): Promise<Event> =>
-      stack.db.orm.transaction((tx) => outbox.add(tx, SUBJECT, { requested_at: time(Date.now()) }))
+      stack.db.transaction((tx) => outbox.add(tx, SUBJECT, { requested_at: time(Date.now()) }))
     const isHandled = async (event: Event, subscriber: Subscriber = 'scheduler.flush'): Promise<boolean> => {
       const rows = await stack.db.sql`
         SELECT 1 FROM handled WHERE event_id = ${event.id} AND subscriber = ${subscriber}`
@@ -139,7 +139,7 @@ for (const [name, open] of [
       await outbox.on('scheduler.flush', act)
       let undone: Event | null = null
       await rejection(
-        stack.db.orm.transaction(async (tx) => {
+        stack.db.transaction(async (tx) => {
           undone = await outbox.add(tx, SUBJECT, { requested_at: time(Date.now()) })
           throw new Error('changed my mind')
         }),
@@ -156,9 +156,7 @@ for (const [name, open] of [
       const got: unknown[] = []
       for (const subscriber of ['scheduler.flush', 'admin.spread-status'] as const)
         await outbox.on(subscriber, async (event) => void got.push([subscriber, event.payload]))
-      const event = await stack.db.orm.transaction((tx) =>
-        outbox.add(tx, 'event.admin.activity.ended', payload),
-      )
+      const event = await stack.db.transaction((tx) => outbox.add(tx, 'event.admin.activity.ended', payload))
       await outbox.ring(event)
       for (const subscriber of ['scheduler.flush', 'admin.spread-status'] as const)
         await until(() => isHandled(event, subscriber), subscriber)
@@ -276,9 +274,7 @@ for (const [name, open] of [
       await outbox.ring({ ...event, subject: 'event.admin.activity.ended' })
       await outbox.on('scheduler.flush', async () => undefined)
       await until(() => isHandled(event), 'the event by its own subscriber')
-      const ended = await stack.db.orm.transaction((tx) =>
-        outbox.add(tx, 'event.admin.activity.ended', ENDED),
-      )
+      const ended = await stack.db.transaction((tx) => outbox.add(tx, 'event.admin.activity.ended', ENDED))
       await outbox.ring(ended)
       await until(() => isHandled(ended, 'line-bot.final-summary'), 'the end')
       expect([...acts.keys()]).not.toContain(event.id)

@@ -29,9 +29,9 @@ describeOnServers('a Postgres that fails', () => {
     Promise.all(Array.from({ length: 10 }, () => db.read(() => db.sql`SELECT pg_sleep(0.05)`)))
 
   test('compiles no statement, however expensive the planner takes it to be', async () => {
-    const plan = await db.sql.begin(async (tx) => {
-      await tx`SET LOCAL jit_above_cost = 0`
-      return tx`EXPLAIN (ANALYZE) SELECT sum(value) FROM kept`
+    const plan = await db.transaction(async (tx) => {
+      await tx.sql`SET LOCAL jit_above_cost = 0`
+      return tx.sql`EXPLAIN (ANALYZE) SELECT sum(value) FROM kept`
     })
     expect(JSON.stringify(plan)).toContain('Execution Time')
     expect(JSON.stringify(plan)).not.toContain('JIT')
@@ -41,10 +41,10 @@ describeOnServers('a Postgres that fails', () => {
     await useThePool()
     const inTransaction = Promise.withResolvers<void>()
     const cut = rejection(
-      db.sql.begin(async (tx) => {
-        await tx`SELECT 1`
+      db.transaction(async (tx) => {
+        await tx.sql`SELECT 1`
         inTransaction.resolve()
-        for (;;) await tx`SELECT pg_sleep(0.01)`
+        for (;;) await tx.sql`SELECT pg_sleep(0.01)`
       }),
     )
     await inTransaction.promise
@@ -53,7 +53,7 @@ describeOnServers('a Postgres that fails', () => {
     for (const call of [
       () => db.sql`SELECT 1`,
       () => db.orm.execute(sql`SELECT 1`),
-      () => db.orm.transaction((tx) => tx.execute(sql`SELECT 1`)),
+      () => db.transaction((tx) => tx.orm.execute(sql`SELECT 1`)),
       () => db.read(() => ask()),
       () => db.probe(),
     ]) {
@@ -88,15 +88,15 @@ describeOnServers('a Postgres that fails', () => {
     await useThePool()
     let after: unknown = null
     const cut = rejection(
-      db.sql.begin(async (tx) => {
-        const [backend] = await tx`SELECT pg_backend_pid() AS pid`
-        await tx`INSERT INTO kept VALUES (2)`
+      db.transaction(async (tx) => {
+        const [backend] = await tx.sql`SELECT pg_backend_pid() AS pid`
+        await tx.sql`INSERT INTO kept VALUES (2)`
         // The pool is waited for, so a connection that is lost is made anew at once.
         const others = Array.from({ length: waiting }, () => db.sql`SELECT pg_sleep(0.02)`)
         await other.sql`SELECT pg_terminate_backend(${backend!.pid as number})`
         await Promise.allSettled(others)
         await Bun.sleep(50)
-        after = await rejection(tx`INSERT INTO kept VALUES (3)`)
+        after = await rejection(tx.sql`INSERT INTO kept VALUES (3)`)
       }),
     )
     expect(isDatabaseUnavailable(await cut)).toBe(true)
@@ -145,7 +145,7 @@ describeOnServers('a Postgres that fails', () => {
       for (const error of await Promise.all(cut)) expect(isDatabaseUnavailable(error)).toBe(true)
       for (const call of [
         () => db.sql`SELECT 1`,
-        () => db.orm.transaction((tx) => tx.execute(sql`SELECT 1`)),
+        () => db.transaction((tx) => tx.orm.execute(sql`SELECT 1`)),
         () => db.read(() => ask()),
         () => db.probe(),
       ]) {
@@ -160,9 +160,9 @@ describeOnServers('a Postgres that fails', () => {
   )
 
   test('a statement that takes too long is cancelled and reported as unavailable', async () => {
-    const slow = db.sql.begin(async (tx) => {
-      await tx`SET LOCAL statement_timeout = 50`
-      await tx`SELECT pg_sleep(5)`
+    const slow = db.transaction(async (tx) => {
+      await tx.sql`SET LOCAL statement_timeout = 50`
+      await tx.sql`SELECT pg_sleep(5)`
     })
     expect(isDatabaseUnavailable(await rejection(slow))).toBe(true)
   })

@@ -55,22 +55,22 @@ for (const [name, open] of [
     })
 
     test('a transaction is applied completely or not at all', async () => {
-      await db.orm.transaction(async (tx) => {
-        await write('both', tx)
-        await write('both', tx)
+      await db.transaction(async (tx) => {
+        await write('both', tx.orm)
+        await write('both', tx.orm)
       })
       expect(await written('both')).toBe(2)
       const failure = await rejection(
-        db.orm.transaction(async (tx) => {
-          await write('none', tx)
+        db.transaction(async (tx) => {
+          await write('none', tx.orm)
           throw new Error('no')
         }),
       )
       expect(failure).toMatchObject({ message: 'no' })
       await rejection(
-        db.sql.begin(async (tx) => {
-          await tx`INSERT INTO outbox (subject, payload, created_at) VALUES ('none', '{}', now())`
-          await tx`SELECT 1 / 0`
+        db.transaction(async (tx) => {
+          await tx.sql`INSERT INTO outbox (subject, payload, created_at) VALUES ('none', '{}', now())`
+          await tx.sql`SELECT 1 / 0`
         }),
       )
       expect(await written('none')).toBe(0)
@@ -78,9 +78,9 @@ for (const [name, open] of [
 
     test('concurrent transactions all commit', async () => {
       const transactions = Array.from({ length: 20 }, (_, i) =>
-        db.orm.transaction(async (tx) => {
-          await write(`at-once-${i}`, tx)
-          const [row] = await tx
+        db.transaction(async (tx) => {
+          await write(`at-once-${i}`, tx.orm)
+          const [row] = await tx.orm
             .select()
             .from(outbox)
             .where(eq(outbox.subject, `at-once-${i}`))
@@ -185,8 +185,8 @@ test('a busy embedded database does not time out, unless it is busy for long (lo
   const beganMs = performance.now()
   await probe()
   const held = Promise.withResolvers<void>()
-  const holding = db.sql.begin(async (tx) => {
-    await tx`SELECT 1`
+  const holding = db.transaction(async (tx) => {
+    await tx.sql`SELECT 1`
     await held.promise
   })
   await probe()

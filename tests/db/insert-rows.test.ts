@@ -52,7 +52,7 @@ for (const driver of ['embedded', 'Postgres'])
     })
 
     const insert = (things: readonly Thing[]) =>
-      db.sql.begin((tx) => db.insertRows(tx, 'things', COLUMNS, things))
+      db.transaction((tx) => db.insertRows(tx, 'things', COLUMNS, things))
     const held = () =>
       db.sql`SELECT id, said, (extract(epoch FROM at) * 1000)::float8 AS at, small, yes FROM things ORDER BY id`.values()
 

@@ -47,16 +47,16 @@ describeOnServers('migrations on Postgres', () => {
 
   test('concurrent jobs apply each migration once', async () => {
     await Promise.all(Array.from({ length: 5 }, () => migrate(server.url)))
-    expect(await readSchema(db.sql)).toEqual(NAMES)
-    await expectSchema(db.sql)
+    expect(await readSchema(db)).toEqual(NAMES)
+    await expectSchema(db)
   })
 
   test('a migration waits for transactions that use its table, and completes after them', async () => {
     await migrateDatabase(db)
     const held = Promise.withResolvers<void>()
     const reading = Promise.withResolvers<void>()
-    const reader = db.sql.begin(async (tx) => {
-      await tx`SELECT count(*) FROM pilgrims`
+    const reader = db.transaction(async (tx) => {
+      await tx.sql`SELECT count(*) FROM pilgrims`
       reading.resolve()
       await held.promise
     })
@@ -83,7 +83,7 @@ describeOnServers('migrations on Postgres', () => {
   test('a failed migration is rolled back, and the earlier ones stay', async () => {
     const faulty = next('CREATE TABLE half (id integer);--> statement-breakpoint SELECT 1 / 0')
     await rejection(migrateDatabase(db, { migrations: [...MIGRATIONS, faulty] }))
-    expect(await readSchema(db.sql)).toEqual(NAMES)
+    expect(await readSchema(db)).toEqual(NAMES)
     expect(await columnsOf(db)).not.toContain('half.id')
   })
 
@@ -102,7 +102,7 @@ describeOnServers('migrations on Postgres', () => {
   test('a service refuses a database that lacks a migration, and says what to run', async () => {
     await migrateDatabase(db)
     const later = next('CREATE TABLE things (id integer)')
-    expect(String(await rejection(expectSchema(db.sql, [...MIGRATIONS, later])))).toContain(
+    expect(String(await rejection(expectSchema(db, [...MIGRATIONS, later])))).toContain(
       `The database lacks ${later.name}: run \`bun run migrate\``,
     )
   })

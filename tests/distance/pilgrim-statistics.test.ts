@@ -1,7 +1,7 @@
 /** A pilgrim's statistics: what is stored and what is pending, each point once, at every moment. */
 import { expect, test } from 'bun:test'
 import { type Point, foldPointOf, pack } from '#shared/points/point.ts'
-import type { Database, Query } from '#shared/stores/db/db.ts'
+import type { Database, Tx } from '#shared/stores/db/db.ts'
 import { readPilgrims, type Statistics } from '#shared/points/totals/pilgrim-statistics.ts'
 import type { Kv } from '#shared/stores/kv/kv.ts'
 import { recompute } from '#tests/distance/reference-fold.ts'
@@ -31,20 +31,16 @@ function expected({ calendar }: FlushHarness, points: readonly Point[]): Statist
 /** The database, noting the statements that are sent to it. */
 function noting(db: Database): { db: Database; statements: string[] } {
   const statements: string[] = []
-  const noted = <Q extends Query>(query: Q): Q =>
-    new Proxy(query, {
+  const noted = <S extends Tx['sql']>(sql: S): S =>
+    new Proxy(sql, {
       apply(target, self, args: readonly unknown[]) {
         const [parts] = args
         if (Array.isArray(parts) && 'raw' in parts) statements.push(parts.join('?'))
         return Reflect.apply(target as unknown as (...args: unknown[]) => unknown, self, args)
       },
-      get(target, name) {
-        if (name !== 'begin') return Reflect.get(target, name) as unknown
-        return (options: string, work: (tx: Query) => Promise<unknown>) =>
-          db.sql.begin(options, (tx) => work(noted(tx)))
-      },
     })
-  return { db: { ...db, sql: noted(db.sql) }, statements }
+  const snapshot: Database['snapshot'] = (read) => db.snapshot((tx) => read({ ...tx, sql: noted(tx.sql) }))
+  return { db: { ...db, sql: noted(db.sql), snapshot }, statements }
 }
 
 describeFlushHarness('statistics', (harness) => {

@@ -16,10 +16,10 @@ describeFlushHarness('points of a day', (harness) => {
     )
     await harness.flush()
     const pages: number[][] = []
-    for await (const page of readDayInPages(harness.db.sql, 'anna', day, harness.calendar))
+    for await (const page of readDayInPages(harness.db, 'anna', day, harness.calendar))
       pages.push(page.points.map(({ t }) => t))
     expect(pages).toEqual([[fromMs, NOON, toMs - 1], []])
-    const points = await readPointsOfDays(harness.db.sql, [{ userId: 'anna', day }], harness.calendar)
+    const points = await readPointsOfDays(harness.db, [{ userId: 'anna', day }], harness.calendar)
     expect((points.get('anna') ?? []).map(({ t }) => t).sort((a, b) => a - b)).toEqual([
       fromMs,
       NOON,

@@ -177,7 +177,7 @@ describeOnServers('the time of a link', () => {
   test('the bot’s link keeps its address and is renewed for as long as the bot uses it', async () => {
     const userId = newAppId()
     await createShare(at(MADE), { user_id: userId, show_name: false })
-    const bring = (nowMs: number) => late.context.db.orm.transaction((tx) => bringBotShare(tx, userId, nowMs))
+    const bring = (nowMs: number) => late.context.db.transaction((tx) => bringBotShare(tx, userId, nowMs))
     const id = (await bring(MADE))!
     expect(await bring(MADE + 89 * DAY_MS)).toBe(id)
     expect((await show(LAST + 1, id)).status).toBe(410)

@@ -67,8 +67,8 @@ describeOnServers('the views of a link', () => {
     await counter.write()
     away = false
     counter.count(share.id)
-    await late.context.db.orm.transaction(async (tx) => {
-      await tx.select().from(shares).where(eq(shares.id, share.id)).for('update')
+    await late.context.db.transaction(async (tx) => {
+      await tx.orm.select().from(shares).where(eq(shares.id, share.id)).for('update')
       await counter.write()
     })
     expect(await viewsOf(userId)).toEqual([[0, null]])

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { submitFeedback } from '#services/feedback-media/feedback/reports.ts'
 import { deleteUnnamedScreenshots, UNNAMED_MS, createMaintenance } from '#services/scheduler/maintenance.ts'
 import { FeedbackRequest } from '#shared/contracts/feedback.ts'
+import type { Database, Tx } from '#shared/stores/db/db.ts'
 import { type Objects, ObjectsUnavailable } from '#shared/stores/objects/objects.ts'
 import { createLog } from '#shared/runtime/log.ts'
 import { createMetrics } from '#shared/runtime/metrics.ts'
@@ -108,25 +109,20 @@ describeOnServers('screenshots that nothing names', () => {
     const statements = async (pictures: number) => {
       for (let i = 0; i < pictures; i++) await upload()
       let count = 0
-      const { sql } = late.context.db
-      const counted = new Proxy(sql, {
-        apply: (target, self, args: never[]) => {
-          if (String(args[0]).includes('screenshot_url')) count++
-          return Reflect.apply(target, self, args) as unknown
-        },
-        get: (target, name) =>
-          name === 'begin'
-            ? (work: (tx: typeof sql) => Promise<unknown>) =>
-                sql.begin((tx) => work(new Proxy(tx, { apply: counting }) as never))
-            : (Reflect.get(target, name) as unknown),
-      })
-      const counting = (target: object, self: unknown, args: never[]): unknown => {
-        if (String(args[0]).includes('screenshot_url')) count++
-        return Reflect.apply(target as () => unknown, self, args)
+      const { db, objects } = late.context
+      const counted = <S extends Tx['sql']>(sql: S): S =>
+        new Proxy(sql, {
+          apply: (target, self, args: never[]) => {
+            if (String(args[0]).includes('screenshot_url')) count++
+            return Reflect.apply(target as unknown as () => unknown, self, args)
+          },
+        })
+      const counting: Database = {
+        ...db,
+        sql: counted(db.sql),
+        transaction: (run) => db.transaction((tx) => run({ ...tx, sql: counted(tx.sql) })),
       }
-      expect(
-        await deleteUnnamedScreenshots({ sql: counted }, late.context.objects, inAWeek(), late.context),
-      ).toBe(pictures)
+      expect(await deleteUnnamedScreenshots(counting, objects, inAWeek(), late.context)).toBe(pictures)
       return count
     }
     await sweep()

@@ -27,7 +27,7 @@ describeFlushHarness('closed counters', (harness) => {
     }
     // A second restore of the same backup changes nothing.
     for (let i = 0; i < 2; i++) {
-      await closeRestoredCounters(sql, [closed])
+      await closeRestoredCounters(harness.db, [closed])
       const [row] = await sql`SELECT acknowledged::int FROM ledger_callers WHERE caller = 'restore'`
       // 5 + 7 + 23 + (11 + 13 - 3) have left the buffer, 90 - 2 were confirmed, 4 expired.
       expect(row).toEqual({ acknowledged: -28 })

@@ -86,7 +86,7 @@ test('a confirmation ends the alerts, also those that wait to be sent, and a lat
   await pass(3)
   await look()
   const expired = async () =>
-    Promise.all((await planned()).map(({ key, ms }) => isExpired(context, context.db.orm, key, ms)))
+    Promise.all((await planned()).map(({ key, ms }) => isExpired(context, context.db, key, ms)))
   expect(await expired()).toEqual([true, false])
   await confirmEmergency(context, OPERATOR, id)
   expect(await expired()).toEqual([true, true])

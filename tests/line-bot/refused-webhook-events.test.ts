@@ -159,7 +159,7 @@ describe('the spool', () => {
     }
     const held = Promise.withResolvers<void>()
     const isHeld = Promise.withResolvers<void>()
-    const holding = db.orm.transaction(async () => {
+    const holding = db.transaction(async () => {
       isHeld.resolve()
       await held.promise
     })

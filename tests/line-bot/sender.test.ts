@@ -56,7 +56,7 @@ describeOnServers('the sender', () => {
   const plan = async (people: number, causeKey?: string): Promise<string> => {
     const n = ++planned
     const ids = Array.from({ length: people }, (_, i) => lineUser(1_000 * n + i))
-    const { id } = (await planMessage(context.db.orm, {
+    const { id } = (await planMessage(context.db, {
       cause: 'push',
       causeKey: causeKey ?? `push:${n}`,
       audience: { user_ids: ids },
@@ -207,7 +207,7 @@ describeOnServers('the sender', () => {
   })
 
   const decide = (chunk: Chunk, settlement: Parameters<typeof recordDelivery>[2], atMs: number) =>
-    context.db.orm.transaction((tx) => recordDelivery(tx, chunk, settlement, new Date(atMs)))
+    context.db.transaction((tx) => recordDelivery(tx, chunk, settlement, new Date(atMs)))
 
   test('a message that LINE never takes holds up no other, and tells why it waits', async () => {
     const bad = await plan(1)
@@ -240,8 +240,7 @@ describeOnServers('the sender', () => {
   test('a call that was split is neither decided nor split again', async () => {
     const id = await plan(3)
     const held = await chunkOf(id)
-    const split = () =>
-      context.db.orm.transaction((tx) => splitChunk(tx, held, 'one bad id', new Date(START)))
+    const split = () => context.db.transaction((tx) => splitChunk(tx, held, 'one bad id', new Date(START)))
     await split()
     await split()
     await decide(held, { state: 'sent' }, START + MINUTE)

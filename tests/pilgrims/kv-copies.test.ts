@@ -123,9 +123,9 @@ describeOnServers('the copies in the kv', () => {
     const userId = await add()
     const told = Promise.withResolvers<void>()
     const commit = Promise.withResolvers<void>()
-    const change = db.orm.transaction(async (tx) => {
+    const change = db.transaction(async (tx) => {
       await lockPersonShared(tx, userId)
-      const [row] = await tx
+      const [row] = await tx.orm
         .update(pilgrims)
         .set({ participantStatus: 'withdrawn' })
         .where(eq(pilgrims.userId, userId))

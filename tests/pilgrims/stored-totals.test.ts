@@ -48,7 +48,7 @@ describeFlushHarness('kept sums', (harness) => {
     }))
     await Promise.all(
       writes.map(({ userId, given }) =>
-        harness.db.orm.transaction(async (tx) =>
+        harness.db.transaction(async (tx) =>
           mergeReported(tx, await upsertPilgrim(tx, userId, {}, harness.nowMs), given),
         ),
       ),
@@ -60,15 +60,15 @@ describeFlushHarness('kept sums', (harness) => {
       0,
     )
     expect(kept.reduce((sum, { mg }) => sum + mg, 0)).toBe(totalMg)
-    await harness.db.orm.transaction(async (tx) => {
-      await tx.execute(sql`DELETE FROM pilgrims WHERE user_id = ${rows[0]!.userId}`)
+    await harness.db.transaction(async (tx) => {
+      await tx.orm.execute(sql`DELETE FROM pilgrims WHERE user_id = ${rows[0]!.userId}`)
       await addErasedReportTotals(tx, rows[0]!)
     })
     expect(await reportedSums(harness)).toEqual(kept)
-    await harness.db.sql.begin((tx) => recountReported(tx))
+    await harness.db.transaction((tx) => recountReported(tx))
     expect(await reportedSums(harness)).toEqual(kept)
     // An operator who finds the reports of erased people invented drops them, and only them.
-    await harness.db.sql.begin((tx) => recountReported(tx, { dropErased: true }))
+    await harness.db.transaction((tx) => recountReported(tx, { dropErased: true }))
     const ofOthers = rows.slice(1).flatMap((row) => [...reportedAmounts(row).values()])
     const left = await reportedSums(harness)
     expect(left).not.toEqual(kept)
@@ -80,7 +80,7 @@ describeFlushHarness('kept sums', (harness) => {
   test('of reports: nobody reports more than 5,000 km a mode, in any spelling or number of calls', async () => {
     await harness.db.sql`TRUNCATE reported_sums`
     const report = (transport: Record<string, number>) =>
-      harness.db.orm.transaction(async (tx) =>
+      harness.db.transaction(async (tx) =>
         mergeReported(tx, await upsertPilgrim(tx, 'far', {}, harness.nowMs), { consumption: {}, transport }),
       )
     await report({ bus: 2_000, car: 5_000 })
@@ -106,13 +106,13 @@ describeFlushHarness('kept sums', (harness) => {
       ...(random() < 0.5 ? { q4_why: random() < 0.5 ? '' : 'x'.repeat(101) } : {}),
     })
     const write = (userId: string, after: Answers | null) =>
-      harness.db.orm.transaction(async (tx) => {
+      harness.db.transaction(async (tx) => {
         await upsertPilgrim(tx, userId, {}, harness.nowMs)
-        const [held] = await tx.execute<{ answers: string }>(
+        const [held] = await tx.orm.execute<{ answers: string }>(
           sql`DELETE FROM surveys WHERE user_id = ${userId} RETURNING answers::text AS answers`,
         )
         if (after !== null)
-          await tx.execute(sql`INSERT INTO surveys (user_id, answers, revision, submitted_at)
+          await tx.orm.execute(sql`INSERT INTO surveys (user_id, answers, revision, submitted_at)
             VALUES (${userId}, ${JSON.stringify(after)}::text::jsonb, 1, now())`)
         await countSurvey(tx, held === undefined ? null : (JSON.parse(held.answers) as Answers), after)
       })
@@ -126,7 +126,7 @@ describeFlushHarness('kept sums', (harness) => {
     const kept = await surveySums(harness)
     expect(kept.questions[0]).toMatchObject({ question: '' })
     expect(kept.counts.some(({ question, answer }) => question === 'q4_why' && answer === '')).toBe(true)
-    await harness.db.sql.begin(recountSurveys)
+    await harness.db.transaction(recountSurveys)
     expect(await surveySums(harness)).toEqual(kept)
   })
 })

@@ -97,16 +97,16 @@ async function stored({ db }: ServiceContext, userId: string): Promise<number> {
 
 async function askForFlush({ db, outbox }: ServiceContext): Promise<number> {
   const requested_at = time(Date.now())
-  const event = await outbox.add(db.orm, 'event.admin.flush.requested', { requested_at })
+  const event = await outbox.add(db, 'event.admin.flush.requested', { requested_at })
   await outbox.ring(event)
   return event.id
 }
 
 async function end({ db, outbox }: ServiceContext): Promise<number> {
   const endedAt = new Date()
-  await recordEnd(db.orm, endedAt)
+  await recordEnd(db, endedAt)
   const changed = { status: 'ended', version: 2, message: null, changed_at: time(endedAt.getTime()) } as const
-  const event = await outbox.add(db.orm, 'event.admin.activity.ended', changed)
+  const event = await outbox.add(db, 'event.admin.activity.ended', changed)
   await outbox.ring(event)
   return event.id
 }
@@ -203,16 +203,16 @@ function eventTests(open: () => Promise<Running>): void {
     const complaint = 'the flush on demand is not complete: 1 failures'
     await until(() => running.logged.some((line) => line.includes(complaint)), 'the failure')
     expect(await isHandled(context, event)).toBe(false)
-    expect(await readEndProgress(context.db.orm)).toMatchObject({ flush: 'running' })
+    expect(await readEndProgress(context.db)).toMatchObject({ flush: 'running' })
     await context.db.sql`ALTER TABLE elsewhere RENAME TO pilgrim_days`
     // A check-in that only a journal holds belongs to the summary.
     await context.db.sql`INSERT INTO ledger_counts (caller, name, points) VALUES ('replica', 'journaled', 3)`
     const waiting = 'the final flush waits for 3 points that are in journals'
     await until(() => running.logged.some((line) => line.includes(waiting)), 'the wait for the journal')
-    expect(await readEndProgress(context.db.orm)).toMatchObject({ flush: 'running' })
+    expect(await readEndProgress(context.db)).toMatchObject({ flush: 'running' })
     await context.db.sql`DELETE FROM ledger_counts WHERE caller = 'replica'`
     await until(() => isHandled(context, event), 'the next try')
-    expect(await readEndProgress(context.db.orm)).toMatchObject({ flush: 'done' })
+    expect(await readEndProgress(context.db)).toMatchObject({ flush: 'done' })
     expect(await stored(context, 'ben')).toBe(4)
   })
 
@@ -227,7 +227,7 @@ function eventTests(open: () => Promise<Running>): void {
       const event = await end(context)
       await context.db.sql`UPDATE ending SET ended_at = now() - interval '5 minutes'`
       await until(() => isHandled(context, event), 'the end')
-      expect(await readEndProgress(context.db.orm)).toMatchObject({ flush: 'done' })
+      expect(await readEndProgress(context.db)).toMatchObject({ flush: 'done' })
       expect(running.logged.join('')).toContain('the event ends without some points')
       expect(await context.kv.bufferSize()).toBe(1)
     } finally {

@@ -89,8 +89,8 @@ describeFlushOnServers('day partitions beside others', (harness) => {
     await harness.flush()
     const held = Promise.withResolvers<void>()
     const started = Promise.withResolvers<void>()
-    const reading = harness.db.sql.begin(async (tx) => {
-      await tx`SELECT count(*) FROM gps_points`
+    const reading = harness.db.transaction(async (tx) => {
+      await tx.sql`SELECT count(*) FROM gps_points`
       started.resolve()
       await held.promise
     })

@@ -22,10 +22,10 @@ async function run(harness: FlushHarness, check: boolean): Promise<string[]> {
 
 /** Deletes a pilgrim's points as an erasure does. */
 async function erase({ db, calendar }: FlushHarness, userId: string, crowd = 2): Promise<void> {
-  await db.orm.transaction(async (tx) => {
+  await db.transaction(async (tx) => {
     await storeAnonymousTotals(tx, userId, calendar, crowd)
     for (const table of ['gps_points', 'pilgrim_totals', 'pilgrim_days', 'pilgrims'])
-      await tx.execute(`DELETE FROM ${table} WHERE user_id = '${userId}'`)
+      await tx.orm.execute(`DELETE FROM ${table} WHERE user_id = '${userId}'`)
   })
 }
 

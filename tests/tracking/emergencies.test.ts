@@ -217,7 +217,7 @@ describe('without the database', () => {
   async function whileFrozen<T>(work: () => Promise<T>): Promise<T> {
     const held = Promise.withResolvers<void>()
     const isHeld = Promise.withResolvers<void>()
-    const holding = context.db.orm.transaction(async () => {
+    const holding = context.db.transaction(async () => {
       isHeld.resolve()
       await held.promise
     })

@@ -13,7 +13,7 @@ import { recordBackup } from '#shared/service/last-backup.ts'
 import type { ServiceContext } from '#shared/service/context.ts'
 import { time } from '#shared/contracts/fields.ts'
 import { dayOfPartition } from '#shared/stores/db/day-partitions.ts'
-import { type Query, cursorBatches } from '#shared/stores/db/db.ts'
+import { cursorBatches, type Tx } from '#shared/stores/db/db.ts'
 import { OtherSchema, readSchema } from '#shared/stores/db/migrate.ts'
 import type { Entry, Position, KvPresence } from '#shared/stores/kv/kv.ts'
 import * as schema from '#shared/stores/schema/tables.ts'
@@ -82,7 +82,7 @@ export async function takeBackup(installation: Installation, write: Write): Prom
   const { config, db, now } = installation
   await expectStores(installation)
   const counts: Counts = { rows: {}, waiting: 0, objects: 0, damaged: 0 }
-  const had = await readSchema(db.sql)
+  const had = await readSchema(db)
   if (had.length === 0) throw new CommandRefused('The database is empty: there is nothing to back up.')
   const { name } = await readEvent(db, config)
   const header: Header = { backup: FORMAT, made_at: time(now()), event: name, schema: had }
@@ -104,7 +104,7 @@ async function writePoints(
   write: Write,
 ): Promise<void> {
   for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
-    const requeued = await lastRequeue(installation.db.sql)
+    const requeued = await lastRequeue(installation.db)
     counts.waiting = 0
     await writePending(installation, counts, write)
     if (await writeDatabase(installation, had, requeued, counts, write)) return
@@ -115,8 +115,8 @@ async function writePoints(
 }
 
 /** Id of the audit log's row about the last requeued dead letter; 0 before the first. */
-async function lastRequeue(sql: Query): Promise<number> {
-  const [row] = await sql<{ id: number }[]>`
+async function lastRequeue(tx: Tx): Promise<number> {
+  const [row] = await tx.sql<{ id: number }[]>`
     SELECT coalesce(max(id), 0)::float8 AS id FROM audit_log WHERE action = 'replay-dead-letter'`
   return row!.id
 }
@@ -184,14 +184,14 @@ async function writeDatabase(
   counts: Counts,
   write: Write,
 ): Promise<boolean> {
-  return db.sql.begin('isolation level repeatable read read only', async (tx) => {
-    await tx.unsafe(`
+  return db.snapshot(async (tx) => {
+    await tx.sql.unsafe(`
       SET LOCAL statement_timeout = 0; SET LOCAL idle_in_transaction_session_timeout = '10min';
       SET LOCAL TimeZone = 'UTC'; SET LOCAL DateStyle = 'ISO'; SET LOCAL extra_float_digits = 3`)
     if ((await readSchema(tx)).join() !== had.join())
       throw new OtherSchema('The database was migrated while the backup began. Run the backup again.')
     if ((await lastRequeue(tx)) !== requeued) return false
-    const rows = await tx<{ name: string; partition: boolean }[]>`
+    const rows = await tx.sql<{ name: string; partition: boolean }[]>`
       SELECT relname AS name, relispartition AS partition FROM pg_class
       WHERE relnamespace = 'public'::regnamespace AND relkind IN ('r', 'p')`
     const there = new Set(rows.filter(({ partition }) => !partition).map(({ name }) => name))
@@ -199,7 +199,7 @@ async function writeDatabase(
     await write(JSON.stringify({ days }))
     for (const table of TABLES.filter((name) => there.has(name)))
       counts.rows[table] = await writeTable(tx, table, write)
-    const sequences = await tx<{ name: string; last: string }[]>`
+    const sequences = await tx.sql<{ name: string; last: string }[]>`
       SELECT sequencename AS name, last_value::text AS last FROM pg_sequences
       WHERE schemaname = 'public' AND last_value IS NOT NULL`
     const values = Object.fromEntries(sequences.map(({ name, last }) => [name, Number(last)]))
@@ -208,7 +208,7 @@ async function writeDatabase(
   })
 }
 
-async function writeTable(tx: Query, table: string, write: Write): Promise<number> {
+async function writeTable(tx: Tx, table: string, write: Write): Promise<number> {
   let count = 0
   const select = `SELECT row_to_json(t)::text AS row FROM ${table} t`
   for await (const rows of cursorBatches<{ row: string }>(tx, 'backup', select, ROWS_A_LINE)) {

@@ -11,7 +11,7 @@ import { finishErasure } from './finish-erasures.ts'
 import { eq, sql } from 'drizzle-orm'
 import { readErasure } from '#shared/pilgrims/person-lock.ts'
 import { notFound, unavailable } from '#shared/runtime/refusal.ts'
-import type { Writer } from '#shared/stores/bus/outbox.ts'
+import type { Tx } from '#shared/stores/db/db.ts'
 import { revokeKeys } from '#shared/pilgrims/tracker-keys.ts'
 import { erasing, erasures } from '#shared/stores/schema/tables.ts'
 import {
@@ -65,13 +65,13 @@ async function recordErasure(
   userId: string,
   elsewhere: number | null,
 ): Promise<Erasing> {
-  return db.orm.transaction(async (tx) => {
+  return db.transaction(async (tx) => {
     await lockOutWriters(tx, userId)
     await refuseTrackers(kv, await readTrackerKeys(tx, userId))
     // The time is read under the lock, so that a writer that started earlier and has not written yet finds the erasure.
     const erasedAt = new Date(now())
     const gone = await eraseRows(tx, userId, { calendar, config })
-    const [inProgress] = await tx.select().from(erasing).where(eq(erasing.subject, userId))
+    const [inProgress] = await tx.orm.select().from(erasing).where(eq(erasing.subject, userId))
     if (gone.mentions + Object.values(gone.rows).reduce((sum, rows) => sum + rows) === 0) {
       if (inProgress !== undefined) return inProgress
       if (elsewhere === null)
@@ -95,7 +95,7 @@ async function recordErasure(
       trackers: [...new Set([...(inProgress?.trackers ?? []), ...gone.trackers])],
       remaining: [...OUTSIDE],
     }
-    await tx.insert(erasing).values(row).onConflictDoUpdate({ target: erasing.subject, set: row })
+    await tx.orm.insert(erasing).values(row).onConflictDoUpdate({ target: erasing.subject, set: row })
     return row
   })
 }
@@ -113,9 +113,9 @@ async function refuseTrackers(kv: KvKeys, hashes: readonly string[]): Promise<vo
 }
 
 /** Raises the generation, so that points from before the erasure are dropped. @returns the new generation */
-async function raise(tx: Writer, userId: string, erasedAt: Date, gone: ErasedRows): Promise<number> {
+async function raise(tx: Tx, userId: string, erasedAt: Date, gone: ErasedRows): Promise<number> {
   const walked = Number(gone.walked)
-  const [row] = await tx
+  const [row] = await tx.orm
     .insert(erasures)
     .values({ userHash: userHash(userId), generation: 1, erasedAt, stands: true, walked })
     .onConflictDoUpdate({

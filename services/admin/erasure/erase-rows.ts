@@ -15,7 +15,7 @@ import {
   trackers,
 } from '#shared/stores/schema/tables.ts'
 import { countPoints } from '#shared/points/ledger/counters.ts'
-import type { Writer } from '#shared/stores/bus/outbox.ts'
+import type { Tx } from '#shared/stores/db/db.ts'
 import { lockPerson, lockRecipients } from '#shared/pilgrims/person-lock.ts'
 import { addErasedReportTotals } from '#shared/pilgrims/report-totals.ts'
 import type { ServiceContext } from '#shared/service/context.ts'
@@ -44,16 +44,16 @@ export interface ErasedRows {
 }
 
 /** Locks out every writer of the person's data: other erasures, the planning of messages, the flush. */
-export async function lockOutWriters(tx: Writer, userId: string): Promise<void> {
+export async function lockOutWriters(tx: Tx, userId: string): Promise<void> {
   await lockPerson(tx, userId)
   await lockRecipients(tx)
-  await tx.execute(sql`INSERT INTO pilgrim_totals (user_id) VALUES (${userId}) ON CONFLICT DO NOTHING`)
-  await tx.execute(sql`SELECT FROM pilgrim_totals WHERE user_id = ${userId} FOR UPDATE`)
+  await tx.orm.execute(sql`INSERT INTO pilgrim_totals (user_id) VALUES (${userId}) ON CONFLICT DO NOTHING`)
+  await tx.orm.execute(sql`SELECT FROM pilgrim_totals WHERE user_id = ${userId} FOR UPDATE`)
 }
 
 /** Deletes a person's rows and stores their sums anonymously. The transaction must hold `lockOutWriters`. */
 export async function eraseRows(
-  tx: Writer,
+  tx: Tx,
   userId: string,
   { calendar, config }: Pick<ServiceContext, 'calendar' | 'config'>,
 ): Promise<ErasedRows> {
@@ -66,7 +66,7 @@ export async function eraseRows(
   return { rows, walked, screenshots, trackers: keys, mentions: await forgetMentions(tx, userId) }
 }
 
-export async function countErased(tx: Writer, { rows }: ErasedRows): Promise<void> {
+export async function countErased(tx: Tx, { rows }: ErasedRows): Promise<void> {
   await countPoints(tx, 'points-erased', rows.gps_points)
   await countPoints(tx, 'letters-erased', rows.dead_letters)
 }
@@ -80,13 +80,16 @@ export function addCounts(
   return sums
 }
 
-export async function readTrackerKeys(tx: Writer, userId: string): Promise<string[]> {
-  const rows = await tx.select({ hash: trackers.keyHash }).from(trackers).where(eq(trackers.userId, userId))
+export async function readTrackerKeys(tx: Tx, userId: string): Promise<string[]> {
+  const rows = await tx.orm
+    .select({ hash: trackers.keyHash })
+    .from(trackers)
+    .where(eq(trackers.userId, userId))
   return rows.map(({ hash }) => hash)
 }
 
-async function hasReported(tx: Writer, userId: string): Promise<boolean> {
-  const mine = tx.select({ id: pilgrims.userId }).from(pilgrims)
+async function hasReported(tx: Tx, userId: string): Promise<boolean> {
+  const mine = tx.orm.select({ id: pilgrims.userId }).from(pilgrims)
   return (await mine.where(and(eq(pilgrims.userId, userId), sql.raw(REPORTS)))).length > 0
 }
 
@@ -94,8 +97,8 @@ async function hasReported(tx: Writer, userId: string): Promise<boolean> {
  * Keys of the person's screenshots. A screenshot belongs to the feedback that named it first, because only the person
  * who uploaded it knew its name then. Feedback that names it later does not own it.
  */
-async function ownScreenshots(tx: Writer, userId: string): Promise<string[]> {
-  const rows = await tx.execute<{ url: string }>(sql`
+async function ownScreenshots(tx: Tx, userId: string): Promise<string[]> {
+  const rows = await tx.orm.execute<{ url: string }>(sql`
     SELECT f.screenshot_url AS url FROM feedback f
     WHERE f.user_id = ${userId} AND f.screenshot_url IS NOT NULL AND NOT EXISTS (
       SELECT FROM feedback o WHERE right(o.screenshot_url, 36) = right(f.screenshot_url, 36)
@@ -105,16 +108,16 @@ async function ownScreenshots(tx: Writer, userId: string): Promise<string[]> {
 }
 
 /** Empties the alerts of the person's emergencies, and stops those that wait: they have the name, place and number. */
-async function blankAlerts(tx: Writer, userId: string): Promise<void> {
+async function blankAlerts(tx: Tx, userId: string): Promise<void> {
   const alerts = sql`SELECT m.id FROM messages m JOIN emergencies e ON m.cause = 'emergency' AND split_part(m.cause_key, ':', 2) = e.id::text
     WHERE e.user_id = ${userId}`
-  await tx.execute(sql`
+  await tx.orm.execute(sql`
     UPDATE message_chunks SET body = '[]', recipients = CASE WHEN state = 'waiting' THEN '[]' ELSE recipients END
     WHERE message_id IN (${alerts})`)
-  await tx.execute(sql`UPDATE messages SET notices = NULL WHERE id IN (${alerts})`)
+  await tx.orm.execute(sql`UPDATE messages SET notices = NULL WHERE id IN (${alerts})`)
 }
 
-async function emptyTables(tx: Writer, userId: string): Promise<Record<PersonalTable, number>> {
+async function emptyTables(tx: Tx, userId: string): Promise<Record<PersonalTable, number>> {
   const rows = {} as Record<PersonalTable, number>
   for (const table of PERSONAL_TABLES) {
     if (table === 'pilgrims' || table === 'surveys') {
@@ -123,7 +126,7 @@ async function emptyTables(tx: Writer, userId: string): Promise<Record<PersonalT
     }
     // A row that only serves as the lock is not counted.
     const own = table === 'pilgrim_totals' ? sql`WHERE points > 0` : sql``
-    const [counted] = await tx.execute<{ n: number }>(sql`
+    const [counted] = await tx.orm.execute<{ n: number }>(sql`
       WITH gone AS (DELETE FROM ${sql.identifier(table)} WHERE user_id = ${userId} RETURNING *)
       SELECT count(*)::int AS n FROM gone ${own}`)
     rows[table] = counted!.n
@@ -133,13 +136,13 @@ async function emptyTables(tx: Writer, userId: string): Promise<Record<PersonalT
 
 /** Deletes from tables that have totals. Reported amounts stay in the totals anonymously; a survey leaves them. */
 const deleteCounted = {
-  async pilgrims(tx: Writer, userId: string): Promise<number> {
-    const gone = await tx.delete(pilgrims).where(eq(pilgrims.userId, userId)).returning()
+  async pilgrims(tx: Tx, userId: string): Promise<number> {
+    const gone = await tx.orm.delete(pilgrims).where(eq(pilgrims.userId, userId)).returning()
     for (const pilgrim of gone) await addErasedReportTotals(tx, pilgrim)
     return gone.length
   },
-  async surveys(tx: Writer, userId: string): Promise<number> {
-    const gone = await tx.delete(surveys).where(eq(surveys.userId, userId)).returning()
+  async surveys(tx: Tx, userId: string): Promise<number> {
+    const gone = await tx.orm.delete(surveys).where(eq(surveys.userId, userId)).returning()
     // Not parsed, because answers that the contract no longer accepts are erased as well.
     for (const { answers } of gone) await countSurvey(tx, answers as Answers, null)
     return gone.length
@@ -150,7 +153,7 @@ const deleteCounted = {
  * Removes the person's id from others' rows: the audit log and the messages stay, without the person.
  * @returns number of rows that contained it
  */
-async function forgetMentions(tx: Writer, userId: string): Promise<number> {
+async function forgetMentions(tx: Tx, userId: string): Promise<number> {
   const hash = userHash(userId)
   const changes = [
     sql`UPDATE audit_log SET details = jsonb_set(details, '{user_id}', to_jsonb(${hash}::text))
@@ -168,7 +171,7 @@ async function forgetMentions(tx: Writer, userId: string): Promise<number> {
       WHERE position(to_jsonb(${userId}::text)::text IN payload::text) > 0`)
   let rows = 0
   for (const change of changes) {
-    const [counted] = await tx.execute<{ n: number }>(sql`
+    const [counted] = await tx.orm.execute<{ n: number }>(sql`
       WITH changed AS (${change} RETURNING 1) SELECT count(*)::int AS n FROM changed`)
     rows += counted!.n
   }
@@ -189,7 +192,7 @@ const OTHERS = 10
  * @returns whether there were any points
  */
 export async function storeAnonymousTotals(
-  tx: Writer,
+  tx: Tx,
   userId: string,
   calendar: Calendar,
   crowd: number,
@@ -209,21 +212,21 @@ export async function storeAnonymousTotals(
   const totals = new EventTotals()
   totals.addPilgrim(walk.days())
   for (const { rows, statement } of totals.additions('erased'))
-    await tx.execute(sql`${sql.raw(statement[0])}${rows}${sql.raw(statement[1])}`)
+    await tx.orm.execute(sql`${sql.raw(statement[0])}${rows}${sql.raw(statement[1])}`)
   return walked
 }
 
 /** All points of a pilgrim in the area, in the order of the fold. */
-async function* pagesOfPoints(tx: Writer, userId: string): AsyncGenerator<FoldPoint[]> {
-  await tx.execute(sql`
+async function* pagesOfPoints(tx: Tx, userId: string): AsyncGenerator<FoldPoint[]> {
+  await tx.orm.execute(sql`
     DECLARE walk NO SCROLL CURSOR FOR SELECT ${sql.raw(FOLD_COLUMNS)} FROM gps_points
     WHERE user_id = ${userId} AND in_range ORDER BY recorded_at, kind, sent_at`)
   for (;;) {
-    const page = await tx.execute(sql`FETCH ${sql.raw(`${POINTS_A_READ}`)} FROM walk`)
+    const page = await tx.orm.execute(sql`FETCH ${sql.raw(`${POINTS_A_READ}`)} FROM walk`)
     if (page.length === 0) break
     yield page as unknown as FoldPoint[]
   }
-  await tx.execute(sql`CLOSE walk`)
+  await tx.orm.execute(sql`CLOSE walk`)
 }
 
 /**
@@ -232,7 +235,7 @@ async function* pagesOfPoints(tx: Writer, userId: string): AsyncGenerator<FoldPo
  * @param shared the cells of each day that enough others share; null: all
  */
 async function coarsenCells(
-  tx: Writer,
+  tx: Tx,
   points: readonly FoldPoint[],
   calendar: Calendar,
   shared: ReadonlyMap<string, ReadonlySet<string> | null>,
@@ -251,7 +254,7 @@ async function coarsenCells(
     kept.getOrInsertComputed(`${hour} ${y} ${x}`, () => ({ hour, x, y, points: 0 })).points++
   }
   await storeChanges(tx, changes)
-  await tx.execute(sql`
+  await tx.orm.execute(sql`
     INSERT INTO erased_cells AS c (hour, x, y, points)
     SELECT to_timestamp(hour / 1000), x, y, points
     FROM jsonb_to_recordset(${JSON.stringify([...kept.values()])}::jsonb)
@@ -264,7 +267,7 @@ async function coarsenCells(
  * Cells of a day in which enough of some other pilgrims have a point. Reading everybody's points would take minutes.
  */
 async function sharedCells(
-  tx: Writer,
+  tx: Tx,
   userId: string,
   day: string,
   calendar: Calendar,
@@ -272,7 +275,7 @@ async function sharedCells(
 ): Promise<Set<string>> {
   const [from, to] = calendar.span(day).map((ms) => new Date(ms).toISOString())
   const perDegree = sql.raw(`${FINEST_PER_DEGREE / 2 ** (MAX_ZOOM - KEPT_ZOOM)}`)
-  const rows = await tx.execute<{ cell: string }>(sql`
+  const rows = await tx.orm.execute<{ cell: string }>(sql`
     SELECT y || ' ' || x AS cell FROM (
       SELECT DISTINCT user_id, floor((lat + 90) * ${perDegree})::int AS y, floor((lng + 180) * ${perDegree})::int AS x
       FROM gps_points WHERE in_range AND sent_at >= ${from}::timestamptz AND sent_at < ${to}::timestamptz
@@ -283,8 +286,8 @@ async function sharedCells(
 }
 
 /** Has the next flush remove the pilgrim from their latest cell. */
-async function leaveMap(tx: Writer, userId: string, calendar: Calendar): Promise<void> {
-  const [last] = await tx.execute<{ t: number | null; lat: number; lng: number }>(sql`
+async function leaveMap(tx: Tx, userId: string, calendar: Calendar): Promise<void> {
+  const [last] = await tx.orm.execute<{ t: number | null; lat: number; lng: number }>(sql`
     SELECT (extract(epoch FROM last_seen) * 1000)::float8 AS t, last_lat AS lat, last_lng AS lng
     FROM pilgrim_totals WHERE user_id = ${userId}`)
   if (last === undefined || last.t === null) return
@@ -294,8 +297,8 @@ async function leaveMap(tx: Writer, userId: string, calendar: Calendar): Promise
 }
 
 /** Has the next flush make these changes. */
-async function storeChanges(tx: Writer, changes: CellChanges): Promise<void> {
+async function storeChanges(tx: Tx, changes: CellChanges): Promise<void> {
   const packed = changes.pack()
   if (packed !== '')
-    await tx.execute(sql`INSERT INTO cell_changes (changes) VALUES (decode(${packed}, 'base64'))`)
+    await tx.orm.execute(sql`INSERT INTO cell_changes (changes) VALUES (decode(${packed}, 'base64'))`)
 }

@@ -59,13 +59,13 @@ async function noteDone(
   counts: Record<string, number>,
 ): Promise<Erasing | null> {
   const mine = and(eq(erasing.subject, subject), eq(erasing.generation, generation))
-  return db.orm.transaction(async (tx) => {
-    const [held] = await tx.select().from(erasing).where(mine).for('update')
+  return db.transaction(async (tx) => {
+    const [held] = await tx.orm.select().from(erasing).where(mine).for('update')
     if (held === undefined) return null
     const remaining = held.remaining.filter((other) => other !== part)
     const row = { ...held, remaining, erased: addCounts(held.erased, counts) }
-    if (remaining.length === 0) await tx.delete(erasing).where(mine)
-    else await tx.update(erasing).set(row).where(mine)
+    if (remaining.length === 0) await tx.orm.delete(erasing).where(mine)
+    else await tx.orm.update(erasing).set(row).where(mine)
     return row
   })
 }
@@ -73,12 +73,12 @@ async function noteDone(
 /** Needed only after a restore, when the backup contained rows of somebody who was erased later. */
 async function eraseRestored(context: Finishing, row: Erasing): Promise<Erasing | null> {
   const { subject } = row
-  return context.db.orm.transaction(async (tx) => {
+  return context.db.transaction(async (tx) => {
     await lockOutWriters(tx, subject)
-    const [held] = await tx.select().from(erasing).where(eq(erasing.subject, subject))
+    const [held] = await tx.orm.select().from(erasing).where(eq(erasing.subject, subject))
     if (held === undefined || !held.remaining.includes('rows')) return held ?? null
     const gone = await eraseRows(tx, subject, context)
-    await tx
+    await tx.orm
       .update(erasures)
       .set({ walked: sql`${erasures.walked} + ${Number(gone.walked)}` })
       .where(eq(erasures.userHash, userHash(subject)))
@@ -90,7 +90,7 @@ async function eraseRestored(context: Finishing, row: Erasing): Promise<Erasing 
       trackers: [...held.trackers, ...gone.trackers],
       remaining: held.remaining.filter((part) => part !== 'rows'),
     }
-    await tx.update(erasing).set(after).where(eq(erasing.subject, subject))
+    await tx.orm.update(erasing).set(after).where(eq(erasing.subject, subject))
     return after
   })
 }
@@ -98,7 +98,7 @@ async function eraseRestored(context: Finishing, row: Erasing): Promise<Erasing 
 async function forgetInBuffer(context: Finishing, row: Erasing): Promise<Erasing | null> {
   const { db, kv } = context
   const { subject, generation, erasedAt } = row
-  const held = await db.read(() => readErasure(db.orm, subject))
+  const held = await db.read(() => readErasure(db, subject))
   // A person who consents anew after this read is told to the kv after this call, or was told to it before.
   const erased = { generation, erasedMs: erasedAt.getTime(), stands: held?.stands ?? true }
   await revokeKeys(kv, row.trackers)
@@ -155,10 +155,10 @@ export async function removeLeftovers({
   await eachApart(reporting, 'cards of erased people', objects.list(CARDS), async (key) => {
     const userId = userOfCard(key)
     if (!isGone(userId)) return
-    await db.orm.transaction(async (tx) => {
+    await db.transaction(async (tx) => {
       // The lock prevents that a card is stored meanwhile.
       await lockPerson(tx, userId)
-      const [row] = await tx.select().from(shareCards).where(eq(shareCards.userId, userId))
+      const [row] = await tx.orm.select().from(shareCards).where(eq(shareCards.userId, userId))
       const etags = new Map([
         [cardKey(userId), row?.etag],
         [namelessCardKey(userId), row?.namelessEtag],

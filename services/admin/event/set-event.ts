@@ -13,14 +13,14 @@ import { routeOfPart } from '#shared/pilgrims/event-route.ts'
 import { conflict, invalid } from '#shared/runtime/refusal.ts'
 import { type Acting, audit } from '#shared/service/security/audit-log.ts'
 import type { ServiceContext } from '#shared/service/context.ts'
-import type { Writer } from '#shared/stores/bus/outbox.ts'
+import type { Tx } from '#shared/stores/db/db.ts'
 import { type Repeated, repeated } from '#shared/stores/repeated-work.ts'
 import { eventSettings } from '#shared/stores/schema/tables.ts'
 
 const PARTS = Object.keys(EVENT_PARTS) as EventPart[]
 
 export async function readSettings({ config, db }: ServiceContext): Promise<EventSettings> {
-  const rows = await db.read(() => readVersions(db.orm))
+  const rows = await db.read(() => readVersions(db))
   const values = partsAfter(config.event.parts, rows)
   const parts = PARTS.map((part) => {
     const row = rows.findLast((one) => one.part === part)
@@ -56,7 +56,7 @@ export async function setPart<P extends EventPart>(
   if ('languages' in value && !value.languages.includes(value.language))
     throw invalid('languages: must have the event’s own language')
   if ('lines' in value) checkRoute(value)
-  await db.orm.transaction(async (tx) => {
+  await db.transaction(async (tx) => {
     await lockSettings(tx)
     const rows = await readVersions(tx)
     const valueAt = (last: number) =>
@@ -110,11 +110,11 @@ const stale = ({ changedAt, changedBy }: StoredPart, fields: readonly PropertyKe
   )
 
 async function addVersion(
-  tx: Writer,
+  tx: Tx,
   rows: readonly StoredPart[],
   row: Omit<StoredPart, 'version'>,
 ): Promise<void> {
-  await tx.insert(eventSettings).values({ version: (rows.at(-1)?.version ?? 0) + 1, ...row })
+  await tx.orm.insert(eventSettings).values({ version: (rows.at(-1)?.version ?? 0) + 1, ...row })
 }
 
 const RETRY_MS = 15_000
@@ -128,7 +128,7 @@ export function createFirstSettings(context: ServiceContext): Repeated {
   let isDone = config.event.given.length === 0
   return repeated(log, 'the event of the environment could not be stored', RETRY_MS, async () => {
     if (isDone) return
-    await db.orm.transaction(async (tx) => {
+    await db.transaction(async (tx) => {
       await lockSettings(tx)
       for (const { part } of config.event.given) {
         const rows = await readVersions(tx)

@@ -10,7 +10,7 @@ import { type Acting, audit } from '#shared/service/security/audit-log.ts'
 import { partitionOf, readStamp, userHash, type KvPoints } from '#shared/stores/kv/kv.ts'
 import { admissionRules } from '#shared/points/admission.ts'
 import { countPoints } from '#shared/points/ledger/counters.ts'
-import type { Writer } from '#shared/stores/bus/outbox.ts'
+import type { Tx } from '#shared/stores/db/db.ts'
 import { readGeneration, lockPersonShared } from '#shared/pilgrims/person-lock.ts'
 
 type Letter = typeof deadLetters.$inferSelect
@@ -58,13 +58,13 @@ export async function requeueDeadLetter(
   const letter = await readLetter(context, id)
   if (!isEntry(letter))
     throw conflict('This dead letter is not a valid point, so it can not be requeued. It can be dropped.')
-  if (!(await isErased(db.orm, letter))) await requeue(kv, letter, admissionRules(config))
-  return db.orm.transaction(async (tx) => {
+  if (!(await isErased(db, letter))) await requeue(kv, letter, admissionRules(config))
+  return db.transaction(async (tx) => {
     await lockPersonShared(tx, letter.userId)
     // An erasure may have come since it was requeued. Then the kv drops the point, and the audit log must not name
     // anybody.
     const erased = await isErased(tx, letter)
-    const gone = await tx
+    const gone = await tx.orm
       .delete(deadLetters)
       .where(and(eq(deadLetters.id, id), eq(deadLetters.refusals, letter.refusals)))
       .returning({ id: deadLetters.id })
@@ -89,8 +89,8 @@ export async function dropDeadLetter(
   // a letter of it again.
   if (isEntry(letter))
     await kv.acknowledge(partitionOf(userId, kv.partitions), [{ userId, entries: [{ field, value }] }])
-  await db.orm.transaction(async (tx) => {
-    const [gone] = await tx.delete(deadLetters).where(eq(deadLetters.id, id)).returning()
+  await db.transaction(async (tx) => {
+    const [gone] = await tx.orm.delete(deadLetters).where(eq(deadLetters.id, id)).returning()
     if (gone === undefined) throw deadLetterNotFound(id)
     await countPoints(tx, 'letters-dropped', 1)
     await audit(tx, operator, 'drop-dead-letter', { id, user_id: gone.userId }, now())
@@ -104,7 +104,7 @@ async function readLetter({ db }: ServiceContext, id: number): Promise<Letter> {
   return letter
 }
 
-const isErased = async (tx: Writer, { userId, value }: Letter): Promise<boolean> =>
+const isErased = async (tx: Tx, { userId, value }: Letter): Promise<boolean> =>
   (await readGeneration(tx, userId)) > readStamp(value).generation
 
 /** Whether the buffer can store it: a valid user id, and no line breaks. */

@@ -15,7 +15,7 @@ const POLL_MS = 100
  */
 export async function forceFlush({ db, outbox, now }: ServiceContext, operator: Acting): Promise<Flushed> {
   const [before] = await db.read(() => db.orm.select({ id: max(flushes.id) }).from(flushes))
-  const event = await db.orm.transaction(async (tx) => {
+  const event = await db.transaction(async (tx) => {
     await audit(tx, operator, 'flush', {}, now())
     return outbox.add(tx, 'event.admin.flush.requested', { requested_at: time(now()) })
   })

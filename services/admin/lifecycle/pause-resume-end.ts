@@ -9,7 +9,7 @@ import { ActivityStatus, time } from '#shared/contracts/fields.ts'
 import type { Activity, Ending, SetStatusRequest, EndPreview } from '#shared/contracts/operations.ts'
 import { conflict, expectSeen, unavailable } from '#shared/runtime/refusal.ts'
 import { isKvUnavailable } from '#shared/stores/kv/kv.ts'
-import type { Writer } from '#shared/stores/bus/outbox.ts'
+import type { Tx } from '#shared/stores/db/db.ts'
 import { activity, handled, outbox as events } from '#shared/stores/schema/tables.ts'
 import { readLedger } from '#shared/points/ledger/ledger.ts'
 import { countCards } from '#shared/pilgrims/cards-at-end.ts'
@@ -26,7 +26,7 @@ const shown = (row: Row, ending: Ending | null): Activity => ({
 
 export async function readActivity({ db }: ServiceContext): Promise<Activity> {
   const [row] = await db.read(() => db.orm.select().from(activity).where(eq(activity.id, ACTIVITY_ID)))
-  return shown(row!, row!.status === 'ended' ? await db.read(() => readEndProgress(db.orm)) : null)
+  return shown(row!, row!.status === 'ended' ? await db.read(() => readEndProgress(db)) : null)
 }
 
 /**
@@ -41,7 +41,7 @@ export async function setStatus(
 ): Promise<Activity> {
   const { db, outbox } = context
   const nowMs = context.now()
-  const { row, event, inEffect } = await db.orm.transaction(async (tx) => {
+  const { row, event, inEffect } = await db.transaction(async (tx) => {
     const held = await lockActivity(tx)
     if (held.status === 'ended') throw conflict('The event has ended. An ended event can not be reopened.')
     const somebody = `${held.changedBy ?? 'Somebody'} has`
@@ -94,9 +94,9 @@ async function spread(
 }
 
 /** Whether the latest change of the status has reached every partition of the kv. */
-async function isSpread(tx: Writer): Promise<boolean> {
+async function isSpread(tx: Tx): Promise<boolean> {
   const subscriber = 'admin.spread-status'
-  const [latest] = await tx
+  const [latest] = await tx.orm
     .select({ handledBy: handled.subscriber })
     .from(events)
     .leftJoin(handled, and(eq(handled.eventId, events.id), eq(handled.subscriber, subscriber)))
@@ -106,8 +106,8 @@ async function isSpread(tx: Writer): Promise<boolean> {
   return latest === undefined || latest.handledBy !== null
 }
 
-async function lockActivity(tx: Writer): Promise<Row> {
-  const [held] = await tx.select().from(activity).where(eq(activity.id, ACTIVITY_ID)).for('update')
+async function lockActivity(tx: Tx): Promise<Row> {
+  const [held] = await tx.orm.select().from(activity).where(eq(activity.id, ACTIVITY_ID)).for('update')
   return held!
 }
 
@@ -119,8 +119,8 @@ const announced = ({ version, message, changedAt }: Row) => ({
 })
 
 /** Updates the activity and raises its version, so that every cached copy is replaced. */
-async function change(tx: Writer, held: Row, fields: Partial<Row>): Promise<Row> {
-  const [changed] = await tx
+async function change(tx: Tx, held: Row, fields: Partial<Row>): Promise<Row> {
+  const [changed] = await tx.orm
     .update(activity)
     .set({ ...fields, version: held.version + 1 })
     .where(eq(activity.id, ACTIVITY_ID))
@@ -128,7 +128,7 @@ async function change(tx: Writer, held: Row, fields: Partial<Row>): Promise<Row>
   return changed!
 }
 
-function changeMessage(tx: Writer, held: Row, given: string | null | undefined): Promise<Row> | Row {
+function changeMessage(tx: Tx, held: Row, given: string | null | undefined): Promise<Row> | Row {
   const message = given?.trim() || null
   if (given === null || given === undefined || message === held.message) return held
   return change(tx, held, { message })
@@ -162,7 +162,7 @@ export async function endActivity(context: ServiceContext, operator: Acting): Pr
 
 /** @returns the domain event to announce; null when the activity had ended before */
 async function end({ db, outbox, now }: ServiceContext, operator: Acting) {
-  return db.orm.transaction(async (tx) => {
+  return db.transaction(async (tx) => {
     const held = await lockActivity(tx)
     if (held.status === 'ended') return null
     const changedAt = new Date(now())

@@ -3,7 +3,7 @@ import type { ServiceContext } from '#shared/service/context.ts'
 import { type ClustersQuery, type MapCell, MAX_CELLS, writeClusters } from '#shared/contracts/clusters.ts'
 import type { Written } from '#shared/contracts/endpoint.ts'
 import { timeOrNull } from '#shared/contracts/fields.ts'
-import type { Query } from '#shared/stores/db/db.ts'
+import type { Tx } from '#shared/stores/db/db.ts'
 import { readLastFlush } from '#shared/points/pending-points.ts'
 import type { Calendar } from '#shared/core/rules/calendar.ts'
 import { cellOf, coarsen, type Counts, STORED_ZOOMS } from '#shared/core/map/cell-counts.ts'
@@ -39,7 +39,7 @@ async function readClusters(
   const selection = { zoom: query.zoom, box: query.bbox ?? EVERYWHERE, sinceMs, untilMs, k: query.k }
   const [map, lastFlush] = await Promise.all([
     db.read(() =>
-      db.sql.begin('ISOLATION LEVEL REPEATABLE READ READ ONLY', async (tx) => {
+      db.snapshot(async (tx) => {
         const fitting = await readFitting(tx, calendar, selection)
         return { ...fitting, ...(await readFrontAndTail(tx, { ...selection, zoom: fitting.zoom })) }
       }),
@@ -64,7 +64,7 @@ const mapCellOf = ({ cell, points, users }: Cluster): MapCell => ({
 
 /** The cells of the requested zoom, or of the next coarser one that has at most `MAX_CELLS` cells. */
 async function readFitting(
-  tx: Query,
+  tx: Tx,
   calendar: Calendar,
   selection: Asked,
 ): Promise<{ readonly zoom: number; readonly clusters: readonly Cluster[] }> {
@@ -80,7 +80,7 @@ const coarsestOf = (stored: number): number =>
   Math.max(MIN_ZOOM, ...STORED_ZOOMS.filter((zoom) => zoom < stored).map((zoom) => zoom + 1))
 
 /** @returns null when there are too many cells at every zoom that is computed from this one */
-async function readBelow(tx: Query, calendar: Calendar, stored: number, selection: Asked) {
+async function readBelow(tx: Tx, calendar: Calendar, stored: number, selection: Asked) {
   const found = new Map<number, Cluster[]>()
   for (let zoom = Math.min(stored, selection.zoom); zoom >= coarsestOf(stored); zoom--) found.set(zoom, [])
   for await (const tile of readMap(tx, calendar, { ...selection, zoom: stored })) {

@@ -6,7 +6,7 @@
  */
 import type { ServiceContext } from '#shared/service/context.ts'
 import type { Clusters } from '#shared/contracts/clusters.ts'
-import type { Query } from '#shared/stores/db/db.ts'
+import type { Tx } from '#shared/stores/db/db.ts'
 import type { Calendar } from '#shared/core/rules/calendar.ts'
 import {
   cellOf,
@@ -46,7 +46,7 @@ interface Context extends Pick<ServiceContext, 'calendar'> {
   readonly event: { readonly current: StationedRoute }
 }
 
-export type ReadFrontAndTail = (tx: Query, asked: Asked) => Promise<FrontAndTail>
+export type ReadFrontAndTail = (tx: Tx, asked: Asked) => Promise<FrontAndTail>
 
 /**
  * Creates a reader that computes the result once for each version of the tiles, independent of the requested box. So
@@ -75,24 +75,24 @@ export function createFrontAndTail(context: Context): ReadFrontAndTail {
 }
 
 /** Start of the hour a day before the latest position's; null when there is none. */
-async function lastDay(tx: Query, calendar: Calendar): Promise<number | null> {
-  const [latest] = await tx<{ ms: number }[]>`
+async function lastDay(tx: Tx, calendar: Calendar): Promise<number | null> {
+  const [latest] = await tx.sql<{ ms: number }[]>`
     SELECT (extract(epoch FROM start) * 1000)::float8 AS ms FROM cell_tiles
     WHERE zoom = 10 AND span = 'hour' AND users > 0 ORDER BY start DESC LIMIT 1`
   return latest === undefined ? null : calendar.hourStart(latest.ms - (HOURS - 1) * HOUR_MS)
 }
 
 /** Whether one of the hours of a time had enough pilgrims. Where the map shows single ones, every hour has. */
-async function isCrowd(tx: Query, sinceMs: number, untilMs: number, crowd: number): Promise<boolean> {
+async function isCrowd(tx: Tx, sinceMs: number, untilMs: number, crowd: number): Promise<boolean> {
   if (crowd === 1) return true
-  const found = await tx`
+  const found = await tx.sql`
     SELECT FROM event_hours WHERE pilgrims >= ${crowd} AND hour >= to_timestamp(${sinceMs}::float8 / 1000)
       AND hour < to_timestamp(${untilMs}::float8 / 1000) LIMIT 1`
   return found.length > 0
 }
 
 async function compute(
-  tx: Query,
+  tx: Tx,
   { calendar, event }: Context,
   { zoom, sinceMs, untilMs, k }: Asked,
 ): Promise<FrontAndTail> {

@@ -2,7 +2,7 @@
  * Reads tiles of the map: those of a box, from an hour on, one tile after the other with its hours summed. Also reads
  * a version, which changes whenever a tile changes.
  */
-import type { Query } from '#shared/stores/db/db.ts'
+import type { Tx } from '#shared/stores/db/db.ts'
 import type { Calendar } from '#shared/core/rules/calendar.ts'
 import {
   addCounts,
@@ -42,11 +42,11 @@ export function cornersOf([west, south, east, north]: Box, zoom: number): readon
  * @param zoom one of the stored zooms
  */
 export async function readMapVersion(
-  tx: Query,
+  tx: Tx,
   calendar: Calendar,
   { zoom, sinceMs, untilMs }: Pick<Selection, 'zoom' | 'sinceMs' | 'untilMs'>,
 ): Promise<string> {
-  const [row] = await tx<[{ version: string | null }]>`
+  const [row] = await tx.sql<[{ version: string | null }]>`
     SELECT md5(string_agg(concat_ws(' ', span, start, y, x, points, users, xmin), ',')) AS version
     FROM cell_tiles WHERE zoom = ${zoom} AND ${inTime(tx, zoom, sinceMs, calendar, untilMs)}`
   return row.version ?? ''
@@ -54,7 +54,7 @@ export async function readMapVersion(
 
 /** Yields the counts of each tile, with Z-orders of the whole grid. */
 export async function* readMap(
-  tx: Query,
+  tx: Tx,
   calendar: Calendar,
   { zoom, box, sinceMs, untilMs = null, peopleOnly = false }: Selection,
 ): AsyncGenerator<Counts> {
@@ -65,8 +65,8 @@ export async function* readMap(
   let last = { x: -1, y: -1 }
   let sum: Counts = []
   // A tile of an older release has no separate counts of people.
-  const what = peopleOnly ? tx`coalesce(people, counts)` : tx`counts`
-  const pages = tx<{ x: number; y: number; packed: string }[]>`
+  const what = peopleOnly ? tx.sql`coalesce(people, counts)` : tx.sql`counts`
+  const pages = tx.sql<{ x: number; y: number; packed: string }[]>`
     SELECT x, y, encode(${what}, 'base64') AS packed
     FROM cell_tiles WHERE zoom = ${zoom} AND ${inTime(tx, zoom, sinceMs, calendar, untilMs)}
       AND y BETWEEN ${low.y} AND ${high.y} AND x BETWEEN ${low.x} AND ${high.x}
@@ -85,22 +85,22 @@ export async function* readMap(
 
 /** The fewest tiles that cover a time: all of it, or hours up to the next full day, then days, then hours. */
 function inTime(
-  tx: Query,
+  tx: Tx,
   zoom: number,
   sinceMs: number | null,
   calendar: Calendar,
   untilMs: number | null = null,
 ) {
-  if (sinceMs === null && untilMs === null) return tx`span = 'all'`
-  const at = (ms: number) => tx`to_timestamp(${ms}::float8 / 1000)`
+  if (sinceMs === null && untilMs === null) return tx.sql`span = 'all'`
+  const at = (ms: number) => tx.sql`to_timestamp(${ms}::float8 / 1000)`
   const [fromMs, toMs] = [sinceMs ?? FIRST_MS, untilMs ?? LAST_MS]
   const hours = (from: number, to: number) =>
-    tx`(span = 'hour' AND start >= ${at(from)} AND start < ${at(to)})`
+    tx.sql`(span = 'hour' AND start >= ${at(from)} AND start < ${at(to)})`
   if (!isTileStored(zoom, 'day')) return hours(fromMs, toMs)
   const firstDayMs = sinceMs === null ? FIRST_MS : fullDayFrom(calendar, sinceMs)
   const lastDayMs = untilMs === null ? LAST_MS : calendar.dayStart(untilMs)
   if (firstDayMs >= lastDayMs) return hours(fromMs, toMs)
-  return tx`(${hours(fromMs, firstDayMs)} OR ${hours(lastDayMs, toMs)}
+  return tx.sql`(${hours(fromMs, firstDayMs)} OR ${hours(lastDayMs, toMs)}
     OR (span = 'day' AND start >= ${at(firstDayMs)} AND start < ${at(lastDayMs)}))`
 }
 

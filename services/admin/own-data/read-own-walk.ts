@@ -3,7 +3,7 @@ import type { ServiceContext } from '#shared/service/context.ts'
 import { time } from '#shared/contracts/fields.ts'
 import { type OwnWalk, type OwnWalkRequest, MAX_CHECKINS } from '#shared/contracts/own-data.ts'
 import { peekWithin, peekPilgrim } from '#shared/points/pending-points.ts'
-import type { Query } from '#shared/stores/db/db.ts'
+import type { Tx } from '#shared/stores/db/db.ts'
 import {
   addTotals,
   type DayChange,
@@ -34,7 +34,7 @@ import { distanceMm } from '#shared/core/rules/geo.ts'
 const FIRST_DAY = '0001-01-01'
 
 interface Snapshot {
-  readonly tx: Query
+  readonly tx: Tx
   readonly calendar: Calendar
   readonly userId: string
   /** Pending points that are not stored. */
@@ -59,7 +59,7 @@ async function readNow(
   const entries = await peekPilgrim(kv, userId)
   const pending = readablePoints(entries ?? [])
   return db.read(() =>
-    db.sql.begin('isolation level repeatable read read only', async (tx) => {
+    db.snapshot(async (tx) => {
       const stored = (await readStored(tx, [{ userId, pending }])).get(userId)!
       const waiting = pending.filter((point) => !stored.known.has(fieldOf(point)))
       const snapshot = { tx, calendar, userId, waiting }
@@ -91,7 +91,7 @@ async function sumDays(
   { tx, userId }: Snapshot,
   changes: readonly DayChange[],
 ): Promise<ReadonlyMap<string, Totals>> {
-  const rows = await tx<(Totals & { readonly day: string })[]>`
+  const rows = await tx.sql<(Totals & { readonly day: string })[]>`
     SELECT day::text AS day, points, checkins, distance_mm::float8 AS "distanceMm", carbon_mg::float8 AS "carbonMg"
     FROM pilgrim_days WHERE user_id = ${userId} ORDER BY day`
   const days = new Map<string, Totals>(rows.map(({ day, ...sums }) => [day, sums]))
@@ -235,18 +235,18 @@ interface DayCheckIn extends Fix {
  * @param anchorMs time of the anchor with which the day begins; null: there is none
  */
 export async function readCountablePoints(
-  tx: Query,
+  tx: Tx,
   day: DayAsked,
   added: readonly FoldPoint[],
   anchorMs: number | null,
 ): Promise<FoldPoint[]> {
-  return tx<FoldPoint[]>`
+  return tx.sql<FoldPoint[]>`
     WITH RECURSIVE points AS MATERIALIZED (
       SELECT *, row_number() OVER (ORDER BY t, kind, "sentMs") AS n FROM (
         SELECT kind, (extract(epoch FROM sent_at) * 1000)::float8 AS "sentMs",
           (extract(epoch FROM recorded_at) * 1000)::float8 AS t, lat, lng, mode, false AS rough
         FROM gps_points WHERE ${inSpan(tx, day.userId, day.span)} AND kind IN ('c', 't') AND in_range
-          AND NOT ${tx.unsafe(IS_ROUGH)}
+          AND NOT ${tx.sql.unsafe(IS_ROUGH)}
         UNION ALL
         SELECT kind, "sentMs", t, lat, lng, mode, false AS rough
         FROM json_to_recordset(${JSON.stringify(added.filter(({ rough }) => !rough))}::text::json)
@@ -269,12 +269,8 @@ export async function readCountablePoints(
  * The first check-ins of the day, at most `MAX_CHECKINS`, by time.
  * @param pending points of the day that are not stored
  */
-export async function readCheckIns(
-  tx: Query,
-  day: DayAsked,
-  pending: readonly Point[],
-): Promise<DayCheckIn[]> {
-  const stored = await tx<DayCheckIn[]>`
+export async function readCheckIns(tx: Tx, day: DayAsked, pending: readonly Point[]): Promise<DayCheckIn[]> {
+  const stored = await tx.sql<DayCheckIn[]>`
     SELECT (extract(epoch FROM recorded_at) * 1000)::float8 AS t, lat, lng, in_range AS "inRange" FROM gps_points
     WHERE ${inSpan(tx, day.userId, day.span)} AND kind = 'c' ORDER BY recorded_at, sent_at LIMIT ${MAX_CHECKINS}::int`
   const waiting = pending

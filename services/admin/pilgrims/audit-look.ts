@@ -1,7 +1,7 @@
 /** Records in the audit log that an operator looks at one pilgrim's data. */
 import { eq } from 'drizzle-orm'
 import { unknownPilgrim } from '#shared/pilgrims/profile.ts'
-import type { Writer } from '#shared/stores/bus/outbox.ts'
+import type { Tx } from '#shared/stores/db/db.ts'
 import type { ServiceContext } from '#shared/service/context.ts'
 import { pilgrims } from '#shared/stores/schema/tables.ts'
 import { type Acting, audit } from '#shared/service/security/audit-log.ts'
@@ -11,8 +11,8 @@ import { type Acting, audit } from '#shared/service/security/audit-log.ts'
  * pilgrim is not written to the log again.
  * @returns whether the pilgrim is stored
  */
-export async function lockOutErasure(tx: Writer, userId: string): Promise<boolean> {
-  const mine = tx.select({ id: pilgrims.userId }).from(pilgrims).where(eq(pilgrims.userId, userId))
+export async function lockOutErasure(tx: Tx, userId: string): Promise<boolean> {
+  const mine = tx.orm.select({ id: pilgrims.userId }).from(pilgrims).where(eq(pilgrims.userId, userId))
   return (await mine.for('key share')).length > 0
 }
 
@@ -28,7 +28,7 @@ export async function auditLook(
   { action, ...how }: { readonly action: string; readonly format?: string },
   isStored: boolean,
 ): Promise<void> {
-  await db.orm.transaction(async (tx) => {
+  await db.transaction(async (tx) => {
     if (!(await lockOutErasure(tx, userId)) && isStored) throw unknownPilgrim(userId)
     await audit(tx, operator, action, { user_id: userId, ...how }, now())
   })

@@ -22,7 +22,7 @@ import { endShares } from '#shared/pilgrims/shares.ts'
 import { updateLiveMapPresence } from '#shared/pilgrims/kv-copies.ts'
 import { pilgrims, roleAssignments, shares } from '#shared/stores/schema/tables.ts'
 import { unknownPilgrim } from '#shared/pilgrims/profile.ts'
-import type { Writer } from '#shared/stores/bus/outbox.ts'
+import type { Tx } from '#shared/stores/db/db.ts'
 import { type PageQuery, ParticipantStatus, Role, time, UserId } from '#shared/contracts/fields.ts'
 import { conflict, expectSeen, forbidden, notFound } from '#shared/runtime/refusal.ts'
 import { readPage } from '#shared/service/http/pagination.ts'
@@ -43,14 +43,14 @@ export async function setUserStatus(
   const nowMs = now()
   const mine = eq(pilgrims.userId, userId)
   const onlyPending = await isOnlyPending(context, userId)
-  await db.orm.transaction(async (tx) => {
+  await db.transaction(async (tx) => {
     if (onlyPending) await ensurePilgrim(tx, userId, nowMs)
-    const [held] = await tx.select().from(pilgrims).where(mine).for('update')
+    const [held] = await tx.orm.select().from(pilgrims).where(mine).for('update')
     if (held === undefined) throw unknownPilgrim(userId)
     const stored = ParticipantStatus.parse(held.participantStatus)
     expectSeen(seen, stored, status, `Somebody has set the status to ${stored}`)
     if (held.participantStatus !== status || held.completionClaimed) {
-      await tx
+      await tx.orm
         .update(pilgrims)
         .set({ participantStatus: status, completionClaimed: false, updatedAt: new Date(now()) })
         .where(mine)
@@ -85,15 +85,15 @@ export async function setPalanquin(
   const at = new Date(now())
   const mine = eq(pilgrims.userId, userId)
   const onlyPending = await isOnlyPending(context, userId)
-  await db.orm.transaction(async (tx) => {
+  await db.transaction(async (tx) => {
     // One change at a time: two would each leave a palanquin.
     await lockPerson(tx, PALANQUIN)
     if (onlyPending) await ensurePilgrim(tx, userId, at.getTime())
-    const [held] = await tx.select().from(pilgrims).where(mine)
+    const [held] = await tx.orm.select().from(pilgrims).where(mine)
     if (held === undefined) throw unknownPilgrim(userId)
     if (held.palanquin === palanquin) return
-    await tx.update(pilgrims).set({ palanquin: false }).where(eq(pilgrims.palanquin, true))
-    const changed = await tx
+    await tx.orm.update(pilgrims).set({ palanquin: false }).where(eq(pilgrims.palanquin, true))
+    const changed = await tx.orm
       .update(pilgrims)
       .set({ palanquin, updatedAt: at })
       .where(mine)
@@ -122,13 +122,13 @@ export async function assignRole(
   const { db, now } = context
   const at = new Date(now())
   const onlyPending = await isOnlyPending(context, userId)
-  await db.orm.transaction(async (tx) => {
+  await db.transaction(async (tx) => {
     // The check below needs a lock, and there may be no row to lock yet.
     await lockPerson(tx, userId)
     await lockPersonUnlessErased(tx, userId, at.getTime())
     if (!onlyPending && !(await isKnown(tx, userId))) throw unknownPilgrim(userId)
     const mine = eq(roleAssignments.userId, userId)
-    const [held] = await tx.select().from(roleAssignments).where(mine)
+    const [held] = await tx.orm.select().from(roleAssignments).where(mine)
     const stored = held === undefined ? null : Role.parse(held.role)
     expectSeen(
       seen,
@@ -139,11 +139,11 @@ export async function assignRole(
     for (const affected of [role, stored])
       if (affected !== null && ROLE_LEVEL[affected] > operator.level)
         throw forbidden(`A ${operator.role} can not assign or remove the role ${affected}.`)
-    if (role === null) await tx.delete(roleAssignments).where(mine)
+    if (role === null) await tx.orm.delete(roleAssignments).where(mine)
     else {
       await ensurePilgrim(tx, userId, at.getTime())
       const fields = { role, assignedBy: operator.name, assignedAt: at }
-      await tx
+      await tx.orm
         .insert(roleAssignments)
         .values({ userId, ...fields })
         .onConflictDoUpdate({ target: roleAssignments.userId, set: fields })
@@ -153,8 +153,8 @@ export async function assignRole(
   return { userId, role }
 }
 
-async function isKnown(tx: Writer, userId: string): Promise<boolean> {
-  const found = await tx.execute(sql`
+async function isKnown(tx: Tx, userId: string): Promise<boolean> {
+  const found = await tx.orm.execute(sql`
     SELECT 1 FROM pilgrims WHERE user_id = ${userId}
     UNION ALL SELECT 1 FROM followers WHERE user_id = ${userId}`)
   return found.length > 0
@@ -195,7 +195,7 @@ async function isOnlyPending(
 ): Promise<boolean> {
   const mine = eq(pilgrims.userId, userId)
   const [stored] = await db.read(() => db.orm.select({ userId: pilgrims.userId }).from(pilgrims).where(mine))
-  return stored === undefined && (await kv.peek(userId)).length > 0 && !(await isBeingErased(db.orm, userId))
+  return stored === undefined && (await kv.peek(userId)).length > 0 && !(await isBeingErased(db, userId))
 }
 
 // Ends a pilgrim's trackers and links, for example after a phone was lost.
@@ -210,7 +210,7 @@ export async function revokeTrackerOfUser(
   userId: string,
   id: string,
 ): Promise<{ id: string }> {
-  await db.orm.transaction(async (tx) => {
+  await db.transaction(async (tx) => {
     if (!(await lockOutErasure(tx, userId))) throw unknownPilgrim(userId)
     // Before the key is revoked: a revocation in the kv outlives a failed entry.
     await audit(tx, operator, 'revoke-tracker', { user_id: userId }, now())
@@ -226,9 +226,9 @@ export async function revokeSharesOfUser(
   operator: Acting,
   userId: string,
 ): Promise<{ revoked: number }> {
-  return db.orm.transaction(async (tx) => {
+  return db.transaction(async (tx) => {
     if (!(await lockOutErasure(tx, userId))) throw unknownPilgrim(userId)
-    const revoked = await tx.$count(shares, eq(shares.userId, userId))
+    const revoked = await tx.orm.$count(shares, eq(shares.userId, userId))
     if (revoked === 0) throw notFound('This pilgrim has no links.')
     await endShares(tx, userId)
     await audit(tx, operator, 'revoke-shares', { user_id: userId }, now())

@@ -159,7 +159,7 @@ const inOrder = (a: Placed, b: Placed): number =>
 /** Pending points that are not in the table, in order. Skips entries that can not be parsed. */
 async function readPending(db: Database, userId: string, entries: readonly Entry[]): Promise<Placed[]> {
   const pending = readablePoints(entries)
-  const stored = await db.read(() => readStored(db.sql, [{ userId, pending }]))
+  const stored = await db.read(() => readStored(db, [{ userId, pending }]))
   const { known } = stored.get(userId)!
   return pending
     .filter((point) => !known.has(fieldOf(point)))

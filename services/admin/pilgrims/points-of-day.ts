@@ -209,7 +209,7 @@ async function explain(
   day: string,
   points: readonly DayPoint[],
 ): Promise<Explained[]> {
-  const stored = (await db.read(() => readDays(db.sql, [{ userId, from: day }]))).get(userId) ?? []
+  const stored = (await db.read(() => readDays(db, [{ userId, from: day }]))).get(userId) ?? []
   const start = stored.find((before) => before.day < day)?.end ?? START
   // Made once for each point: sorting compares each with many.
   const ordered = points
@@ -266,7 +266,7 @@ async function readDayPoints(
       SELECT kind, (extract(epoch FROM sent_at) * 1000)::float8 AS "sentMs", (extract(epoch FROM recorded_at) * 1000)::float8 AS "recordedMs",
              (extract(epoch FROM received_at) * 1000)::float8 AS "receivedMs", lat, lng, ${db.sql(MEASUREMENTS)},
              in_range AS "inRange"
-      FROM gps_points WHERE ${inSpan(db.sql, userId, span)} AND kind IN ('c', 't')
+      FROM gps_points WHERE ${inSpan(db, userId, span)} AND kind IN ('c', 't')
       ORDER BY sent_at LIMIT ${max}`,
   )
 }

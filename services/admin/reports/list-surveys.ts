@@ -66,7 +66,7 @@ async function readCounts({ db }: ServiceContext) {
 
 /** The questions that answers were given to: of every version, the newest first. */
 async function readQuestions({ config, db }: ServiceContext): Promise<Surveys['questions']> {
-  const rows = await db.read(() => readVersions(db.orm))
+  const rows = await db.read(() => readVersions(db))
   const forms = [
     config.event.parts.survey,
     ...rows
@@ -148,7 +148,7 @@ function othersOf(answers: Answers, columns: ReadonlySet<string>): string | null
  */
 export async function surveysCsv(context: ServiceContext, operator: Acting): Promise<Response> {
   const { db, now, pseudonyms } = context
-  await audit(db.orm, operator, 'export-surveys', { format: 'csv' }, now())
+  await audit(db, operator, 'export-surveys', { format: 'csv' }, now())
   const lines = async function* () {
     const { columns, others } = await readColumns(context)
     const shown = new Set(columns)

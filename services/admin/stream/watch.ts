@@ -84,7 +84,7 @@ async function pollEvent(
     listeners.event('status', status)
   }
   if (seen.status.status !== 'ended') return
-  const ending = await db.read(() => readEndProgress(db.orm))
+  const ending = await db.read(() => readEndProgress(db))
   if (ending === null || Bun.deepEquals(ending, seen.ending)) return
   seen.ending = ending
   listeners.event('ending', ending)

@@ -31,11 +31,11 @@ export async function confirmEmergency(
 ): Promise<Emergency> {
   const { db, now } = context
   const mine = eq(emergencies.id, id)
-  await db.orm.transaction(async (tx) => {
-    const [held] = await tx.select({ userId: emergencies.userId }).from(emergencies).where(mine)
+  await db.transaction(async (tx) => {
+    const [held] = await tx.orm.select({ userId: emergencies.userId }).from(emergencies).where(mine)
     // Before the row's own lock, in the order of a press.
     if (held !== undefined) await lockOutErasure(tx, held.userId)
-    const confirmed = await tx
+    const confirmed = await tx.orm
       .update(emergencies)
       .set({ confirmedAt: new Date(now()), confirmedBy: operator.name })
       .where(and(mine, isNull(emergencies.confirmedAt)))

@@ -65,14 +65,14 @@ export async function makeToken(
   const { auth, config, db, now } = context
   const token = randomBytes(TOKEN_BYTES).toString('base64url')
   const fingerprint = fingerprintOf(token)
-  await db.orm.transaction(async (tx) => {
-    await tx.execute('LOCK TABLE admin_tokens IN EXCLUSIVE MODE')
-    const made = await tx.select().from(adminTokens).where(isNull(adminTokens.revokedAt))
+  await db.transaction(async (tx) => {
+    await tx.orm.execute('LOCK TABLE admin_tokens IN EXCLUSIVE MODE')
+    const made = await tx.orm.select().from(adminTokens).where(isNull(adminTokens.revokedAt))
     if ([...config.tokens, ...made].some((one) => one.name === name))
       throw conflict(`Another token has the name ${name}: the audit log tells tokens apart by their names.`)
     if (made.length >= MAX_MADE_TOKENS)
       throw conflict(`There are ${MAX_MADE_TOKENS} tokens: revoke one that is not used any more.`)
-    await tx.insert(adminTokens).values({
+    await tx.orm.insert(adminTokens).values({
       fingerprint,
       hash: hashOf(token),
       name,
@@ -96,8 +96,8 @@ export async function revokeToken(
   operator: Acting,
   fingerprint: string,
 ): Promise<{ revoked: true }> {
-  await db.orm.transaction(async (tx) => {
-    const [revoked] = await tx
+  await db.transaction(async (tx) => {
+    const [revoked] = await tx.orm
       .update(adminTokens)
       .set({ revokedAt: new Date(now()) })
       .where(and(eq(adminTokens.fingerprint, fingerprint), isNull(adminTokens.revokedAt)))

@@ -9,7 +9,7 @@ import { reportFailedItem } from '#shared/stores/repeated-work.ts'
 import { Refusal } from '#shared/runtime/refusal.ts'
 import { errorFields } from '#shared/runtime/log.ts'
 import type { Cards } from './draw-card.ts'
-import { isDatabaseUnavailable, isStatementTimeout, type Query } from '#shared/stores/db/db.ts'
+import { isDatabaseUnavailable, isStatementTimeout, type Tx } from '#shared/stores/db/db.ts'
 import { isKvUnavailable } from '#shared/stores/kv/kv.ts'
 import { ObjectsUnavailable } from '#shared/stores/objects/objects.ts'
 import { countCards, unlocked, wanted } from '#shared/pilgrims/cards-at-end.ts'
@@ -49,7 +49,7 @@ async function drawDue(
   stopping: AbortSignal,
 ): Promise<void> {
   const { db, kv, log } = context
-  const recordProgress = async () => recordCards(db.orm, await countCards(context))
+  const recordProgress = async () => recordCards(db, await countCards(context))
   await waitForFinalFlush(db, FLUSH_WAIT_MS, stopping)
   await recordProgress()
   let renewed = performance.now()
@@ -122,8 +122,8 @@ const RETRY_MS = 600_000
 /** Tolerance for clocks of two machines: a card is checked once too often rather than missed. */
 const CLOCKS_MS = 5_000
 
-const stale = (sql: Query) => sql`
-  (c.fingerprint IS NULL OR c.unlocked IS DISTINCT FROM ${unlocked(sql)} OR c.points <> t.points
+const stale = (tx: Tx) => tx.sql`
+  (c.fingerprint IS NULL OR c.unlocked IS DISTINCT FROM ${unlocked(tx)} OR c.points <> t.points
     OR p.updated_at > c.checked_at - ${CLOCKS_MS / 1_000}::float8 * interval '1 second')`
 
 /** The next pilgrims whose cards are due, ordered by id. */
@@ -134,7 +134,7 @@ async function dueCards({ db, now }: ServiceContext, after: string, limit: numbe
       FROM pilgrims p
       JOIN pilgrim_totals t ON t.user_id = p.user_id
       LEFT JOIN share_cards c ON c.user_id = p.user_id
-      WHERE p.user_id > ${after} AND ${wanted(db.sql)} AND ${stale(db.sql)}
+      WHERE p.user_id > ${after} AND ${wanted(db)} AND ${stale(db)}
         AND (c.failed_at IS NULL OR c.failed_at < to_timestamp(${(now() - RETRY_MS) / 1_000}::float8))
       ORDER BY p.user_id LIMIT ${limit}`,
   )

@@ -1,6 +1,6 @@
 /** Stores cards and their rows. A card from before its pilgrim's erasure is never stored. */
 import { eq } from 'drizzle-orm'
-import type { Writer } from '#shared/stores/bus/outbox.ts'
+import type { Tx } from '#shared/stores/db/db.ts'
 import { notFound, type Refusal } from '#shared/runtime/refusal.ts'
 import { cardKey, namelessCardKey, newcomersCardKey } from '#shared/stores/objects/pictures.ts'
 import { maySharePilgrim } from '#shared/pilgrims/shares.ts'
@@ -39,21 +39,21 @@ export const unknownPilgrim = (userId: string): Refusal =>
  */
 export async function beginCard({ db }: Pick<Stores, 'db'>, userId: string): Promise<number> {
   // In this order, so that an erasure between the two reads is detected.
-  const generation = await db.read(() => readGeneration(db.orm, userId))
-  if (await db.read(() => isBeingErased(db.orm, userId))) throw unknownPilgrim(userId)
+  const generation = await db.read(() => readGeneration(db, userId))
+  if (await db.read(() => isBeingErased(db, userId))) throw unknownPilgrim(userId)
   const [row] = await db.read(() => db.orm.select().from(pilgrims).where(eq(pilgrims.userId, userId)))
   if (row !== undefined && !maySharePilgrim(row)) throw unknownPilgrim(userId)
   return generation
 }
 
 /** Locks out an erasure until the write is committed. @throws Refusal 404 after an erasure since `beginCard` */
-async function shareUnerased(tx: Writer, { userId, generation }: Card): Promise<void> {
+async function shareUnerased(tx: Tx, { userId, generation }: Card): Promise<void> {
   await lockPersonShared(tx, userId)
   if ((await readGeneration(tx, userId)) !== generation) throw unknownPilgrim(userId)
 }
 
 async function upsertRow(
-  tx: Writer,
+  tx: Tx,
   { userId, named, portrait }: Card,
   etag: string,
   nowMs: number,
@@ -63,7 +63,10 @@ async function upsertRow(
     // The other columns are of the picture with the name, which a row for this one alone does not have.
     const nameless = { namelessFingerprint: fingerprint, namelessEtag: etag }
     const first = { userId, unlocked: false, points: 0, checkedAt: new Date(nowMs), ...nameless }
-    await tx.insert(shareCards).values(first).onConflictDoUpdate({ target: shareCards.userId, set: nameless })
+    await tx.orm
+      .insert(shareCards)
+      .values(first)
+      .onConflictDoUpdate({ target: shareCards.userId, set: nameless })
     return
   }
   const values = {
@@ -75,7 +78,10 @@ async function upsertRow(
     checkedAt: new Date(nowMs),
     failedAt: null,
   }
-  await tx.insert(shareCards).values(values).onConflictDoUpdate({ target: shareCards.userId, set: values })
+  await tx.orm
+    .insert(shareCards)
+    .values(values)
+    .onConflictDoUpdate({ target: shareCards.userId, set: values })
 }
 
 /**
@@ -83,7 +89,7 @@ async function upsertRow(
  * @throws Refusal 404 when the pilgrim has been erased since
  */
 export async function recordCard({ db, now }: Stores, card: Card, etag: string): Promise<void> {
-  await db.orm.transaction(async (tx) => {
+  await db.transaction(async (tx) => {
     await shareUnerased(tx, card)
     await upsertRow(tx, card, etag, now())
   })
@@ -102,7 +108,7 @@ export async function storeCard(
   const put = () => objects.put(keyOf(card), png, { contentType: 'image/png' })
   // The shared card of newcomers contains no personal data.
   if (card.portrait.isNewcomer) return (await put()).etag
-  return db.orm.transaction(async (tx) => {
+  return db.transaction(async (tx) => {
     await shareUnerased(tx, card)
     const { etag } = await put()
     await upsertRow(tx, card, etag, now())
@@ -113,11 +119,14 @@ export async function storeCard(
 /** Records that a card could not be drawn, unless the pilgrim has been erased. */
 export async function recordCardFailure({ db, now }: Stores, userId: string): Promise<void> {
   const failed = { failedAt: new Date(now()), checkedAt: new Date(now()) }
-  await db.orm.transaction(async (tx) => {
+  await db.transaction(async (tx) => {
     await lockPersonShared(tx, userId)
-    const there = await tx.select({ id: pilgrims.userId }).from(pilgrims).where(eq(pilgrims.userId, userId))
+    const there = await tx.orm
+      .select({ id: pilgrims.userId })
+      .from(pilgrims)
+      .where(eq(pilgrims.userId, userId))
     if (there.length === 0) return
-    await tx
+    await tx.orm
       .insert(shareCards)
       .values({ userId, unlocked: false, points: 0, ...failed })
       .onConflictDoUpdate({ target: shareCards.userId, set: failed })

@@ -14,8 +14,7 @@ import { conflict, expectSeen, invalid, notFound } from '#shared/runtime/refusal
 import { readPage, RowId } from '#shared/service/http/pagination.ts'
 import type { Operator } from '#shared/service/security/admin-auth.ts'
 import { type Acting, audit } from '#shared/service/security/audit-log.ts'
-import type { Database } from '#shared/stores/db/db.ts'
-import type { Writer } from '#shared/stores/bus/outbox.ts'
+import type { Database, Tx } from '#shared/stores/db/db.ts'
 import { ensurePilgrim } from '#shared/pilgrims/person-lock.ts'
 import { holdScreenshot } from '#shared/pilgrims/hold-screenshot.ts'
 import { feedback, pilgrims } from '#shared/stores/schema/tables.ts'
@@ -193,14 +192,14 @@ export async function submitFeedback(
 ): Promise<Stored> {
   const { user_id: userId, report_id: reportId, category, description } = request
   const at = new Date(now())
-  return db.orm.transaction(async (tx) => {
+  return db.transaction(async (tx) => {
     if (userId !== undefined) await ensurePilgrim(tx, userId, at.getTime())
     const known = await findReport(tx, request)
     if (known !== null) return known
     const url = request.screenshot_url
     if (url !== null && !(await holdScreenshot(tx, objects, config, url)))
       throw invalid('screenshot_url: this picture is not stored any more. Upload it again.')
-    const [row] = await tx
+    const [row] = await tx.orm
       .insert(feedback)
       .values({
         userId,
@@ -224,11 +223,11 @@ export async function submitFeedback(
 
 /** The report, if it has arrived before. @throws Refusal 409 when other words were stored under its id */
 async function findReport(
-  tx: Writer,
+  tx: Tx,
   { report_id: reportId, category, description }: FeedbackRequest,
 ): Promise<Stored | null> {
   if (!reportId) return null
-  const [row] = await tx.select().from(feedback).where(eq(feedback.reportId, reportId))
+  const [row] = await tx.orm.select().from(feedback).where(eq(feedback.reportId, reportId))
   if (row === undefined) return null
   if (row.category !== category || row.description !== description)
     throw conflict('report_id: another report was stored with this id. Send this one with a new id.')
@@ -245,15 +244,15 @@ export async function updateFeedback(
   id: number,
   { status, admin_note: note, hidden, reason, seen = {} }: FeedbackUpdate,
 ): Promise<FeedbackItem> {
-  return db.orm.transaction(async (tx) => {
-    const [previous] = await tx.select().from(feedback).where(eq(feedback.id, id)).for('update')
+  return db.transaction(async (tx) => {
+    const [previous] = await tx.orm.select().from(feedback).where(eq(feedback.id, id)).for('update')
     if (previous === undefined) throw notFound(`There is no feedback with the id ${id}.`)
     const next = status ?? previous.status
     const newNote = note == null ? previous.adminNote : note.trim() || null
     const seenNote = seen.admin_note === '' ? null : seen.admin_note
     expectSeen(seen.status, previous.status, next, `Somebody has set this item to ${previous.status}`)
     expectSeen(seenNote, previous.adminNote, newNote, 'Somebody has changed the note of this item')
-    await tx
+    await tx.orm
       .update(feedback)
       .set({
         status: next,
@@ -274,7 +273,7 @@ export async function updateFeedback(
       ...(hidden != null && { hidden, reason }),
     }
     await audit(tx, operator, 'update-feedback', change, now())
-    const [row] = await tx
+    const [row] = await tx.orm
       .select(FEEDBACK_ROW)
       .from(feedback)
       .leftJoin(pilgrims, eq(pilgrims.userId, feedback.userId))

@@ -1,7 +1,7 @@
 /** A pilgrim's links: make, list, change and revoke. */
 import { and, count, desc, eq, gt, isNull, lte } from 'drizzle-orm'
 import type { ServiceContext } from '#shared/service/context.ts'
-import type { Writer } from '#shared/stores/bus/outbox.ts'
+import type { Tx } from '#shared/stores/db/db.ts'
 import { time, timeOrNull } from '#shared/contracts/fields.ts'
 import {
   type ChangeShareRequest,
@@ -63,7 +63,7 @@ function liveFor(hours: number | null | undefined, nowMs: number, before: ShareR
  * Locks the pilgrim's row, so that a withdrawal comes before or after this write.
  * @throws Refusal 409 for a pilgrim who has withdrawn, 410 for one who was erased
  */
-async function lockSharing(tx: Writer, userId: string): Promise<void> {
+async function lockSharing(tx: Tx, userId: string): Promise<void> {
   const row = await lockPilgrim(tx, userId)
   if (row !== undefined && !maySharePilgrim(row))
     throw conflict(
@@ -82,23 +82,28 @@ export async function createShare(context: Context, request: CreateShareRequest)
   const { user_id: userId, live_hours: hours, show_name: showName } = request
   const id = request.id ?? newShareId()
   const nowMs = context.now()
-  const row = await context.db.orm.transaction(async (tx) => {
+  const row = await context.db.transaction(async (tx) => {
     await ensurePilgrim(tx, userId, nowMs)
     await lockSharing(tx, userId)
     const mine = and(eq(shares.userId, userId), eq(shares.madeBy, 'pilgrim'))
-    await tx.delete(shares).where(and(mine, lte(shares.expiresAt, new Date(nowMs))))
+    await tx.orm.delete(shares).where(and(mine, lte(shares.expiresAt, new Date(nowMs))))
     if (isClaim(context.config, userId)) {
       const alike = and(mine, eq(shares.showName, showName), isNull(shares.liveUntil))
-      const [link] = await tx.select().from(shares).where(alike).orderBy(shares.createdAt, shares.id).limit(1)
+      const [link] = await tx.orm
+        .select()
+        .from(shares)
+        .where(alike)
+        .orderBy(shares.createdAt, shares.id)
+        .limit(1)
       if (link !== undefined) return { ...link, views: 0, lastViewedAt: null }
     }
-    const [same] = await tx.select().from(shares).where(eq(shares.id, id))
+    const [same] = await tx.orm.select().from(shares).where(eq(shares.id, id))
     if (same?.userId === userId) return same
     if (same !== undefined) throw conflict('There is another link with this id.')
-    const [held] = await tx.select({ n: count() }).from(shares).where(mine)
+    const [held] = await tx.orm.select({ n: count() }).from(shares).where(mine)
     if (held!.n >= MAX_SHARES)
       throw conflict(`There are ${MAX_SHARES} links already. Revoke one that is not needed any more.`)
-    const [made] = await tx
+    const [made] = await tx.orm
       .insert(shares)
       .values({
         id,
@@ -129,19 +134,19 @@ export async function listShares(context: Context, userId: string): Promise<{ it
 export async function changeShare(context: Context, id: string, request: ChangeShareRequest): Promise<Share> {
   const { user_id: userId, live_hours: hours, show_name: showName } = request
   const nowMs = context.now()
-  const row = await context.db.orm.transaction(async (tx) => {
+  const row = await context.db.transaction(async (tx) => {
     await lockPersonUnlessErased(tx, userId, nowMs)
     await lockSharing(tx, userId)
     const mine = and(eq(shares.id, id), eq(shares.userId, userId), gt(shares.expiresAt, new Date(nowMs)))
     // Unchanged until the end of the transaction, because every change holds the lock of the pilgrim's row.
-    const [held] = await tx.select().from(shares).where(mine)
+    const [held] = await tx.orm.select().from(shares).where(mine)
     if (held === undefined) throw unknown()
     const changes = {
       ...(hours === undefined ? {} : liveFor(hours, nowMs, held)),
       ...(showName == null ? {} : { showName }),
     }
     if (Object.keys(changes).length === 0) return held
-    const [changed] = await tx.update(shares).set(changes).where(mine).returning()
+    const [changed] = await tx.orm.update(shares).set(changes).where(mine).returning()
     // A revocation holds no lock.
     if (changed === undefined) throw unknown()
     return changed

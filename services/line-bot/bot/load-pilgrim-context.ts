@@ -62,10 +62,10 @@ async function storeProfile(
       .trim()
       .slice(0, max)
       .toWellFormed() || null
-  return db.orm.transaction(async (tx) => {
+  return db.transaction(async (tx) => {
     if (!(await mayWrite(tx, stored.userId, requestedMs))) return stored
-    await tx.update(followers).set({ profileFetchedAt: at }).where(eq(followers.userId, stored.userId))
-    const [row] = await tx
+    await tx.orm.update(followers).set({ profileFetchedAt: at }).where(eq(followers.userId, stored.userId))
+    const [row] = await tx.orm
       .update(pilgrims)
       .set({
         // What a pilgrim chose, or was known by, wins over LINE's.
@@ -106,7 +106,7 @@ export async function linkOfPilgrim(
   userId: string,
   askedMs: number,
 ): Promise<string | null> {
-  const id = await db.orm.transaction(async (tx) =>
+  const id = await db.transaction(async (tx) =>
     (await mayWrite(tx, userId, askedMs)) ? bringBotShare(tx, userId, now()) : null,
   )
   return id === null ? null : shareUrl(config.publicUrl, id)

@@ -151,7 +151,7 @@ export async function deployMenus(
     throw conflict('Another deployment of the rich menu is running. Check its status in a moment.')
   try {
     const menus = await deployAll(context, line, renderer)
-    await audit(db.orm, operator, 'deploy-richmenu', { menus }, now())
+    await audit(db, operator, 'deploy-richmenu', { menus }, now())
     return { skipped: false, menus }
   } catch (error) {
     log.warn('the rich menu could not be deployed', errorFields(error))

@@ -10,7 +10,7 @@ import { recordSummary, waitForFinalFlush } from '#shared/pilgrims/activity-stat
 import type { Message } from '#shared/service/line/line-client.ts'
 import { savedMg } from '#shared/core/rules/carbon.ts'
 import { roundKg, roundKm } from '#shared/core/rules/rounding.ts'
-import type { Writer } from '#shared/stores/bus/outbox.ts'
+import type { Tx } from '#shared/stores/db/db.ts'
 import { PUBLIC_REPORTS } from '#shared/pilgrims/report-totals.ts'
 import { ending, messages, type Notice, PILGRIMS_OF_EVENT } from '#shared/stores/schema/tables.ts'
 import { lockRecipients } from '#shared/pilgrims/person-lock.ts'
@@ -45,12 +45,12 @@ async function announce(
   context: ServiceContext,
   configured: boolean,
   announcement: Announcement,
-  contentOf: (tx: Writer) => Promise<Content>,
-  planned: (tx: Writer) => Promise<void> = async () => undefined,
+  contentOf: (tx: Tx) => Promise<Content>,
+  planned: (tx: Tx) => Promise<void> = async () => undefined,
 ): Promise<void> {
   const { config, kv, db, now } = context
   const buffer = await readPendingOfRecipients(kv)
-  await db.orm.transaction(async (tx) => {
+  await db.transaction(async (tx) => {
     const { content, notice } = await contentOf(tx)
     await lockRecipients(tx)
     const audience = { audience: announcement.audience }
@@ -157,8 +157,8 @@ function summaryCard(event: Event, language: Language, figures: Figures): Messag
 }
 
 /** A summary without recipients is sent as soon as it is stored; without LINE it is skipped. */
-async function recordProgress(tx: Writer): Promise<void> {
-  const [message] = await tx
+async function recordProgress(tx: Tx): Promise<void> {
+  const [message] = await tx.orm
     .select({ state: messages.state })
     .from(messages)
     .where(eq(messages.causeKey, 'summary'))
@@ -167,8 +167,8 @@ async function recordProgress(tx: Writer): Promise<void> {
 }
 
 /** Figures of the whole event, with erased pilgrims; reported ways count as in every public sum. */
-async function readFigures(tx: Writer): Promise<Figures> {
-  const [sums] = await tx.execute<{ pilgrims: number; checkins: number } & Record<Amount, number>>(sql`
+async function readFigures(tx: Tx): Promise<Figures> {
+  const [sums] = await tx.orm.execute<{ pilgrims: number; checkins: number } & Record<Amount, number>>(sql`
     SELECT ${sql.raw(PILGRIMS_OF_EVENT)}::int AS pilgrims,
            (SELECT coalesce(sum(checkins), 0) FROM event_hours)::int AS checkins,
            (SELECT coalesce(sum(distance_mm), 0) FROM event_modes)::float8 AS mm,

@@ -4,7 +4,7 @@ import type { Language } from '#shared/contracts/bot.ts'
 import type { Audience, ExcludedRecipients, Recipients, LeftOutReason } from '#shared/contracts/messages.ts'
 import { type Point, readablePoints } from '#shared/points/point.ts'
 import { isLineUserId } from '#shared/service/line/line-client.ts'
-import type { Writer } from '#shared/stores/bus/outbox.ts'
+import type { Tx } from '#shared/stores/db/db.ts'
 import { withoutErased } from '#shared/pilgrims/person-lock.ts'
 import type { Event } from '#shared/pilgrims/event-settings.ts'
 import type { ServiceContext } from '#shared/service/context.ts'
@@ -93,7 +93,7 @@ const everybody = (waiting: readonly string[]): SQL => sql`(
  * @param buffer read before this transaction
  */
 export async function selectRecipients(
-  tx: Writer,
+  tx: Tx,
   { event, now }: Pick<ServiceContext, 'event' | 'now'>,
   wanted: Recipients,
   buffer: RecipientBuffer,
@@ -107,11 +107,11 @@ export async function selectRecipients(
  * they work for the event.
  */
 export async function selectStaff(
-  tx: Writer,
+  tx: Tx,
   { config, event, now }: Pick<ServiceContext, 'config' | 'event' | 'now'>,
 ): Promise<Selected> {
   const { userId, role } = roleAssignments
-  const assigned = await tx
+  const assigned = await tx.orm
     .select({ userId })
     .from(roleAssignments)
     .where(inArray(role, ['owner', 'manager']))
@@ -127,7 +127,7 @@ export async function selectStaff(
  * @param buffer read before this transaction
  */
 export async function selectLeftOut(
-  tx: Writer,
+  tx: Tx,
   wanted: Recipients,
   nowMs: number,
   buffer: RecipientBuffer,
@@ -142,7 +142,7 @@ export async function selectLeftOut(
 
 /** The people of an audience, reachable or not. */
 async function selectAudience(
-  tx: Writer,
+  tx: Tx,
   wanted: Recipients,
   nowMs: number,
   buffer: RecipientBuffer,
@@ -155,7 +155,7 @@ async function selectAudience(
         everybody(await withoutErased(tx, buffer.waiting ?? [], 0))
       : sql`(SELECT DISTINCT value AS user_id, false AS waits
              FROM jsonb_array_elements_text(${JSON.stringify(wanted.user_ids)}::text::jsonb))`
-  const rows: readonly Row[] = await tx.execute<Row>(sql`
+  const rows: readonly Row[] = await tx.orm.execute<Row>(sql`
     SELECT * FROM (
       SELECT u.user_id, u.waits, p.language, coalesce(p.participant_status = 'withdrawn', false) AS withdrawn,
              coalesce(f.reachable, true) AS reachable, p.user_id IS NULL AS unstored,

@@ -2,7 +2,7 @@
 import { and, eq, gt, isNull, like } from 'drizzle-orm'
 import type { ServiceContext } from '#shared/service/context.ts'
 import { ACTIVITY_ID } from '#shared/pilgrims/activity-status.ts'
-import type { Writer } from '#shared/stores/bus/outbox.ts'
+import type { Tx } from '#shared/stores/db/db.ts'
 import { activity, emergencies, messages } from '#shared/stores/schema/tables.ts'
 
 const HOUR_MS = 3_600_000
@@ -17,25 +17,25 @@ export const EXPIRED = 'expired: it came too late'
  */
 export async function isExpired(
   { calendar, now }: Pick<ServiceContext, 'calendar' | 'now'>,
-  tx: Writer,
+  tx: Tx,
   causeKey: string,
   sinceMs: number,
 ): Promise<boolean> {
   if (causeKey.startsWith('notification:')) return now() >= calendar.hourStart(sinceMs) + HOUR_MS
   const [cause, id, alert] = causeKey.split(':')
   if (cause === 'emergency') {
-    const [row] = await tx.select().from(emergencies).where(eq(emergencies.id, id!))
+    const [row] = await tx.orm.select().from(emergencies).where(eq(emergencies.id, id!))
     // A release without a schedule planned one alert, whose key has no number.
     return row === undefined || row.confirmedAt !== null || row.alerts > Number(alert ?? 1)
   }
   if (cause === 'emergencies') {
     const later = and(like(messages.causeKey, 'emergencies:%'), gt(messages.createdAt, new Date(sinceMs)))
     return (
-      (await tx.$count(emergencies, isNull(emergencies.confirmedAt))) === 0 ||
-      (await tx.$count(messages, later)) > 0
+      (await tx.orm.$count(emergencies, isNull(emergencies.confirmedAt))) === 0 ||
+      (await tx.orm.$count(messages, later)) > 0
     )
   }
   if (cause !== 'pause') return false
-  const [row] = await tx.select().from(activity).where(eq(activity.id, ACTIVITY_ID))
+  const [row] = await tx.orm.select().from(activity).where(eq(activity.id, ACTIVITY_ID))
   return row?.status !== 'paused'
 }

@@ -35,7 +35,7 @@ export async function listLeftOut(context: ServiceContext, query: LeftOutRecipie
     query,
     async (after, limit) => {
       const buffer = await readPendingOfRecipients(context.kv)
-      const { people } = checkKnown(wanted, await db.read(() => selectLeftOut(db.orm, wanted, now(), buffer)))
+      const { people } = checkKnown(wanted, await db.read(() => selectLeftOut(db, wanted, now(), buffer)))
       return ORDER.flatMap((reason) => people.filter((person) => person.reason === reason))
         .filter((person) => after === null || isAfter(person, after))
         .slice(0, limit)

@@ -4,7 +4,7 @@ import { eq, sql } from 'drizzle-orm'
 import type { Language } from '#shared/contracts/bot.ts'
 import type { Cause, ExcludedRecipients, Recipients } from '#shared/contracts/messages.ts'
 import { type Message, MULTICAST_MAX } from '#shared/service/line/line-client.ts'
-import type { Writer } from '#shared/stores/bus/outbox.ts'
+import type { Tx } from '#shared/stores/db/db.ts'
 import { messageChunks, messages, type Notice } from '#shared/stores/schema/tables.ts'
 import { planDeliveries } from '../web-push/plan-deliveries.ts'
 import type { Selected } from './audience.ts'
@@ -40,8 +40,8 @@ export interface Planned {
 }
 
 /** Counts recipients whose message LINE has neither accepted nor refused yet. */
-export async function undecided(tx: Writer): Promise<number> {
-  const [row] = await tx
+export async function undecided(tx: Tx): Promise<number> {
+  const [row] = await tx.orm
     .select({ count: sql<number>`coalesce(sum(${messageChunks.size}), 0)::int` })
     .from(messageChunks)
     .where(eq(messageChunks.state, 'waiting'))
@@ -49,12 +49,12 @@ export async function undecided(tx: Writer): Promise<number> {
 }
 
 /** Stores a message. The caller holds `lockRecipients`. @returns null when a message with this cause key exists */
-export async function planMessage(tx: Writer, plan: Plan): Promise<Planned | null> {
+export async function planMessage(tx: Tx, plan: Plan): Promise<Planned | null> {
   const { cause, causeKey, selected, configured, nowMs } = plan
   const at = new Date(nowMs)
   const nothingToDo = !configured || selected.count === 0
   const state = configured ? (selected.count === 0 ? 'sent' : 'sending') : 'skipped'
-  const [row] = await tx
+  const [row] = await tx.orm
     .insert(messages)
     .values({
       id: randomUUID(),
@@ -79,7 +79,7 @@ export async function planMessage(tx: Writer, plan: Plan): Promise<Planned | nul
   return { id: row.id, recipients: selected.count, leftOut: selected.leftOut }
 }
 
-async function insertChunks(tx: Writer, messageId: string, plan: Plan, at: Date, dueAt: Date): Promise<void> {
+async function insertChunks(tx: Tx, messageId: string, plan: Plan, at: Date, dueAt: Date): Promise<void> {
   const { selected, content, configured } = plan
   const rows: (typeof messageChunks.$inferInsert)[] = []
   for (const [language, people] of selected.byLanguage) {
@@ -97,7 +97,7 @@ async function insertChunks(tx: Writer, messageId: string, plan: Plan, at: Date,
       })
   }
   for (let from = 0; from < rows.length; from += CHUNKS_PER_INSERT)
-    await tx.insert(messageChunks).values(rows.slice(from, from + CHUNKS_PER_INSERT))
+    await tx.orm.insert(messageChunks).values(rows.slice(from, from + CHUNKS_PER_INSERT))
 }
 
 /** A chunk with its own retry key. The first call and every retry send the same key. */

@@ -11,7 +11,7 @@ import {
 } from '#shared/contracts/messages.ts'
 import { conflict, invalid, unavailable } from '#shared/runtime/refusal.ts'
 import type { Line, Message } from '#shared/service/line/line-client.ts'
-import type { Writer } from '#shared/stores/bus/outbox.ts'
+import type { Tx } from '#shared/stores/db/db.ts'
 import { withoutErased, lockRecipients } from '#shared/pilgrims/person-lock.ts'
 import { messages as sent, type Notice } from '#shared/stores/schema/tables.ts'
 import { countDevices } from '../web-push/plan-deliveries.ts'
@@ -54,7 +54,7 @@ export async function push(
   if (request.image_url != null) await checkImage(context, request.image_url)
   const quota = line === null ? null : await readRemaining(context, line, request.force === true)
   const buffer = await readPendingOfRecipients(context.kv)
-  return db.orm.transaction(async (tx) => {
+  return db.transaction(async (tx) => {
     // Other pushes wait, and the picture is kept until the message is stored.
     await lockRecipients(tx)
     const { image_url: url } = request
@@ -76,7 +76,7 @@ export async function push(
     })
     if (request.dry_run === true) return answer(null)
     const causeKey = `push:${request.push_id ?? randomUUID()}`
-    const [earlier] = await tx.select().from(sent).where(eq(sent.causeKey, causeKey))
+    const [earlier] = await tx.orm.select().from(sent).where(eq(sent.causeKey, causeKey))
     if (earlier !== undefined)
       return answer({ ...earlier, leftOut: ExcludedRecipients.parse(earlier.leftOut) })
     if (remaining !== null && selected.count > remaining && request.force !== true)
@@ -112,7 +112,7 @@ export function checkKnown<S extends { readonly lacksBuffer: boolean }>(
 }
 
 function auditPush(
-  tx: Writer,
+  tx: Tx,
   operator: Acting,
   { audience, user_ids, text, title, image_url, force }: PushRequest,
   { id, recipients }: Planned,

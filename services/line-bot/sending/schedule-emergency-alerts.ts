@@ -13,7 +13,7 @@ import { HAS_POINTS, readEmergencies } from '#shared/pilgrims/emergencies.ts'
 import { lockRecipients } from '#shared/pilgrims/person-lock.ts'
 import type { ServiceContext } from '#shared/service/context.ts'
 import { type Repeated, repeated } from '#shared/stores/repeated-work.ts'
-import type { Writer } from '#shared/stores/bus/outbox.ts'
+import type { Tx } from '#shared/stores/db/db.ts'
 import { emergencies, type Notice } from '#shared/stores/schema/tables.ts'
 import type { Message } from '#shared/service/line/line-client.ts'
 import { countDevices } from '../web-push/plan-deliveries.ts'
@@ -62,7 +62,7 @@ export async function alertEmergencies(context: ServiceContext, configured: bool
   const { db, config } = context
   const due = await readEmergencies(context, isDue)
   if (due.length === 0) return false
-  await db.orm.transaction(async (tx) => {
+  await db.transaction(async (tx) => {
     // With the lock no erasure runs that would not find the message.
     await lockRecipients(tx)
     await expire(tx)
@@ -111,8 +111,8 @@ const contentOf = (context: ServiceContext, emergency: Emergency, { alerts, minu
   }
 }
 
-async function manyOf(context: ServiceContext, tx: Writer): Promise<Content> {
-  const [row] = await tx.execute<{ n: number; with_points: number }>(sql`
+async function manyOf(context: ServiceContext, tx: Tx): Promise<Content> {
+  const [row] = await tx.orm.execute<{ n: number; with_points: number }>(sql`
     SELECT count(*)::int AS n, (count(*) FILTER (WHERE ${HAS_POINTS}))::int AS with_points
     FROM emergencies LEFT JOIN pilgrim_totals ON pilgrim_totals.user_id = emergencies.user_id
     WHERE ${isUnconfirmed}`)
@@ -134,16 +134,16 @@ interface Claimed extends Record<string, unknown> {
   readonly minutes: number
 }
 
-const claim = async (tx: Writer, which: SQL, reached: number): Promise<readonly Claimed[]> =>
-  await tx.execute<Claimed>(sql`
+const claim = async (tx: Tx, which: SQL, reached: number): Promise<readonly Claimed[]> =>
+  await tx.orm.execute<Claimed>(sql`
     UPDATE emergencies SET alerts = alerts + 1, reached = ${reached},
       next_alert_at = now() + ${GAPS}[alerts + 1] * interval '1 minute'
     WHERE ${which}
     RETURNING id, alerts, round(extract(epoch FROM now() - raised_at) / 60)::int AS minutes`)
 
 /** The time by the clock of the database, alerts of the last hour, and whether a shared one has just been planned. */
-async function readSoFar(tx: Writer): Promise<{ ms: number; cards: number; isShared: boolean }> {
-  const [row] = await tx.execute<{ ms: number; cards: number; shared: boolean }>(sql`
+async function readSoFar(tx: Tx): Promise<{ ms: number; cards: number; isShared: boolean }> {
+  const [row] = await tx.orm.execute<{ ms: number; cards: number; shared: boolean }>(sql`
     SELECT (extract(epoch FROM now()) * 1000)::float8 AS ms,
       (count(*) FILTER (WHERE cause_key LIKE 'emergency:%'))::int AS cards,
       coalesce(bool_or(cause_key LIKE 'emergencies:%'
@@ -155,8 +155,8 @@ async function readSoFar(tx: Writer): Promise<{ ms: number; cards: number; isSha
 }
 
 /** Takes those off the schedule that are too old, and records that. */
-async function expire(tx: Writer): Promise<void> {
-  const old = await tx.execute<{ id: string; alerts: number; ms: number }>(sql`
+async function expire(tx: Tx): Promise<void> {
+  const old = await tx.orm.execute<{ id: string; alerts: number; ms: number }>(sql`
     UPDATE emergencies SET next_alert_at = NULL
     WHERE ${isUnconfirmed} AND next_alert_at IS NOT NULL AND raised_at < now() - ${OLDEST}
     RETURNING id, alerts, (extract(epoch FROM now()) * 1000)::float8 AS ms`)

@@ -11,7 +11,7 @@ import { EXPIRED, isExpired } from './expiry.ts'
 import { backoffMs, createSendingLoop, MAX_WAIT_MS, type Sender, waitOf } from './sending-loop.ts'
 import { describeError } from '#shared/runtime/log.ts'
 import { recordSummary } from '#shared/pilgrims/activity-status.ts'
-import type { Writer } from '#shared/stores/bus/outbox.ts'
+import type { Tx } from '#shared/stores/db/db.ts'
 import { chunk } from './plan-message.ts'
 
 const LOCK = 'line-sender'
@@ -67,7 +67,7 @@ async function sendNext(context: ServiceContext, line: Line, misses: Misses): Pr
   // Erasures remove people from chunks.
   if (chunk.recipients.length === 0)
     await recordOutcome(context, chunk, { state: 'failed', detail: 'no recipients are left' })
-  else if (await isExpired(context, db.orm, causeKey, at.getTime()))
+  else if (await isExpired(context, db, causeKey, at.getTime()))
     await recordOutcome(context, chunk, { state: 'failed', detail: EXPIRED })
   else if (chunk.triedAt !== null && now() - chunk.triedAt.getTime() > RETRY_KEY_MS)
     await recordOutcome(context, chunk, {
@@ -83,7 +83,7 @@ const recordOutcome = (
   { db, now }: ServiceContext,
   chunk: Chunk,
   settlement: Parameters<typeof recordDelivery>[2],
-) => db.orm.transaction((tx) => recordDelivery(tx, chunk, settlement, new Date(now())))
+) => db.transaction((tx) => recordDelivery(tx, chunk, settlement, new Date(now())))
 
 /**
  * Postpones all that is due and needs the quota: each of them would ask LINE for it.
@@ -169,7 +169,7 @@ async function record(context: ServiceContext, chunk: Chunk, delivery: Delivery)
       const { detail, brief } = delivery
       log.warn('LINE refuses a call', { message_id: chunk.messageId, recipients: chunk.size, detail: brief })
       const at = new Date(now())
-      await db.orm.transaction(async (tx) => {
+      await db.transaction(async (tx) => {
         const isOne = chunk.recipients.length === 1
         if (isOne) await lockPersonShared(tx, chunk.recipients[0]!)
         const held = await lockChunk(tx, chunk)
@@ -191,8 +191,8 @@ interface Outcome {
 }
 
 /** Records the outcome of a pending chunk. The last chunk completes its message. */
-export async function recordDelivery(tx: Writer, held: Chunk, outcome: Outcome, at: Date): Promise<void> {
-  const recorded = await tx
+export async function recordDelivery(tx: Tx, held: Chunk, outcome: Outcome, at: Date): Promise<void> {
+  const recorded = await tx.orm
     .update(messageChunks)
     .set({
       state: outcome.state,
@@ -206,14 +206,14 @@ export async function recordDelivery(tx: Writer, held: Chunk, outcome: Outcome, 
 }
 
 /** Locks a chunk and reads again what erasures change, so that it is not stored again. */
-async function lockChunk(tx: Writer, held: Chunk): Promise<Chunk> {
-  const [row] = await tx.select().from(messageChunks).where(eq(messageChunks.id, held.id)).for('update')
+async function lockChunk(tx: Tx, held: Chunk): Promise<Chunk> {
+  const [row] = await tx.orm.select().from(messageChunks).where(eq(messageChunks.id, held.id)).for('update')
   return { ...held, recipients: row?.recipients ?? [], body: row?.body ?? [] }
 }
 
 /** Splits a chunk in halves, because LINE refuses a whole call for one bad id. The caller holds the chunk's lock. */
-export async function splitChunk(tx: Writer, held: Chunk, detail: string, at: Date): Promise<void> {
-  const split = await tx
+export async function splitChunk(tx: Tx, held: Chunk, detail: string, at: Date): Promise<void> {
+  const split = await tx.orm
     .update(messageChunks)
     .set({ state: 'split', detail, settledAt: at })
     .where(and(eq(messageChunks.id, held.id), eq(messageChunks.state, 'waiting')))
@@ -224,25 +224,25 @@ export async function splitChunk(tx: Writer, held: Chunk, detail: string, at: Da
     (half) => half.length > 0,
   )
   if (halves.length === 0) return completeMessage(tx, held.messageId, at)
-  await tx
+  await tx.orm
     .insert(messageChunks)
     .values(halves.map((half) => chunk(held.messageId, half, held.body, 'waiting', at)))
 }
 
 /** Marks a refused person as unreachable until they follow the account again. */
-async function recordRefusal(tx: Writer, userId: string, at: Date): Promise<void> {
-  await tx
+async function recordRefusal(tx: Tx, userId: string, at: Date): Promise<void> {
+  await tx.orm
     .insert(followers)
     .values({ userId, reachable: false, changedAt: at })
     .onConflictDoUpdate({ target: followers.userId, set: { reachable: false, changedAt: at } })
 }
 
-async function completeMessage(tx: Writer, messageId: string, at: Date): Promise<void> {
-  const waiting = tx
+async function completeMessage(tx: Tx, messageId: string, at: Date): Promise<void> {
+  const waiting = tx.orm
     .select({ one: sql`1` })
     .from(messageChunks)
     .where(and(eq(messageChunks.messageId, messageId), eq(messageChunks.state, 'waiting')))
-  const completed = await tx
+  const completed = await tx.orm
     .update(messages)
     .set({ state: 'sent', completedAt: at })
     .where(and(eq(messages.id, messageId), eq(messages.state, 'sending'), notExists(waiting)))

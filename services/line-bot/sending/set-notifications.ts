@@ -19,7 +19,7 @@ export async function setNotifications(
   { slots, seen }: SetNotificationsRequest,
 ): Promise<Notifications> {
   const fields = { slots, changedAt: new Date(now()), changedBy: operator.name }
-  return db.orm.transaction(async (tx) => {
+  return db.transaction(async (tx) => {
     // Without a row there is nothing to lock: of two that add the first one, the other waits.
     await lockPerson(tx, PLAN)
     const before = await readNotifications(tx)
@@ -27,7 +27,7 @@ export async function setNotifications(
       throw conflict(
         `${before.changed_by ?? 'Somebody'} has changed the notifications meanwhile. Nothing was changed.`,
       )
-    await tx
+    await tx.orm
       .insert(notificationPlan)
       .values({ id: PLAN_ID, ...fields })
       .onConflictDoUpdate({ target: notificationPlan.id, set: fields })

@@ -9,7 +9,7 @@ import {
   type PushSubscriptionRequest,
 } from '#shared/contracts/push-subscriptions.ts'
 import { conflict, invalid, notFound } from '#shared/runtime/refusal.ts'
-import type { Writer } from '#shared/stores/bus/outbox.ts'
+import type { Tx } from '#shared/stores/db/db.ts'
 import { ensurePilgrim, lockPilgrim } from '#shared/pilgrims/person-lock.ts'
 import type { ServiceContext } from '#shared/service/context.ts'
 import { pushSubscriptions } from '#shared/stores/schema/tables.ts'
@@ -32,14 +32,14 @@ export async function subscribe(
   const nowMs = now()
   if (config.push === null) throw conflict('This event sends no messages by Web Push.')
   checkDevice(config.push, endpoint, keys.p256dh)
-  const row = await db.orm.transaction(async (tx) => {
+  const row = await db.transaction(async (tx) => {
     await ensurePilgrim(tx, userId, nowMs)
     await lockPilgrim(tx, userId)
     // Another pilgrim's deliveries refer to the old id.
-    await tx
+    await tx.orm
       .delete(pushSubscriptions)
       .where(and(eq(pushSubscriptions.endpoint, endpoint), ne(pushSubscriptions.userId, userId)))
-    const [stored] = await tx
+    const [stored] = await tx.orm
       .insert(pushSubscriptions)
       .values({ id: crypto.randomUUID(), userId, endpoint, ...keys, createdAt: new Date(nowMs) })
       .onConflictDoUpdate({ target: pushSubscriptions.endpoint, set: { userId, ...keys } })
@@ -63,12 +63,8 @@ function checkDevice({ services }: PushSettings, endpoint: string, p256dh: strin
 }
 
 /** Removes the oldest devices beyond the bound, never the one of this request. @throws Refusal 409 for a claim */
-async function removeOldest(
-  tx: Writer,
-  config: ServiceContext['config'],
-  { id, userId }: Row,
-): Promise<void> {
-  const others = await tx
+async function removeOldest(tx: Tx, config: ServiceContext['config'], { id, userId }: Row): Promise<void> {
+  const others = await tx.orm
     .select({ id: pushSubscriptions.id })
     .from(pushSubscriptions)
     .where(and(eq(pushSubscriptions.userId, userId), ne(pushSubscriptions.id, id)))
@@ -77,7 +73,7 @@ async function removeOldest(
   if (surplus.length === 0) return
   if (isClaim(config, userId))
     throw conflict(`There are ${MAX_PUSH_SUBSCRIPTIONS} devices of this id already.`)
-  await tx.delete(pushSubscriptions).where(
+  await tx.orm.delete(pushSubscriptions).where(
     inArray(
       pushSubscriptions.id,
       surplus.map((one) => one.id),

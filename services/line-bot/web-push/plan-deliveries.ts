@@ -1,7 +1,7 @@
 /** Plans a message for the devices of its audience, in the transaction that stores the message. */
 import { eq, sql, inArray } from 'drizzle-orm'
 import type { Language } from '#shared/contracts/bot.ts'
-import type { Writer } from '#shared/stores/bus/outbox.ts'
+import type { Tx } from '#shared/stores/db/db.ts'
 import { messages, type Notice, pushDeliveries } from '#shared/stores/schema/tables.ts'
 import type { WebPushProgress } from '#shared/contracts/messages.ts'
 import type { ServiceContext } from '#shared/service/context.ts'
@@ -11,15 +11,15 @@ type People = ReadonlyMap<Language, readonly string[]>
 const idsOf = (people: readonly string[]) => sql`
   SELECT jsonb_array_elements_text(${JSON.stringify(people)}::text::jsonb)`
 
-export async function countDevices(tx: Writer, people: People): Promise<number> {
-  const [row] = await tx.execute<{ n: number }>(sql`
+export async function countDevices(tx: Tx, people: People): Promise<number> {
+  const [row] = await tx.orm.execute<{ n: number }>(sql`
     SELECT count(*)::int AS n FROM push_subscriptions WHERE user_id IN (${idsOf([...people.values()].flat())})`)
   return row!.n
 }
 
 /** Stores a delivery for each device of these people. The caller holds `lockRecipients`. */
 export async function planDeliveries(
-  tx: Writer,
+  tx: Tx,
   messageId: string,
   people: People,
   notice: (language: Language) => Notice,
@@ -27,7 +27,7 @@ export async function planDeliveries(
 ): Promise<void> {
   const notices: Partial<Record<Language, Notice>> = {}
   for (const [language, ids] of people) {
-    const planned = await tx.execute(sql`
+    const planned = await tx.orm.execute(sql`
       INSERT INTO push_deliveries (message_id, subscription_id, user_id, language, state, created_at, due_at)
       SELECT ${messageId}::uuid, id, user_id, ${language}::text, 'waiting',
              ${at.toISOString()}::timestamptz, ${dueAt.toISOString()}::timestamptz
@@ -36,7 +36,7 @@ export async function planDeliveries(
     if (planned.length > 0) notices[language] = notice(language)
   }
   if (Object.keys(notices).length > 0)
-    await tx.update(messages).set({ notices }).where(eq(messages.id, messageId))
+    await tx.orm.update(messages).set({ notices }).where(eq(messages.id, messageId))
 }
 
 export const NO_DELIVERIES: WebPushProgress = { sent: 0, waiting: 0, failed: 0 }

@@ -113,7 +113,7 @@ async function send(
   if (endpoint === null || p256dh === null || auth === null || notice === null)
     return settle(context, one, 'failed', 'the device was removed')
   if (one.withdrawn) return settle(context, one, 'failed', 'the pilgrim has withdrawn')
-  if (await isExpired(context, context.db.orm, one.cause_key, one.planned_ms))
+  if (await isExpired(context, context.db, one.cause_key, one.planned_ms))
     return settle(context, one, 'failed', EXPIRED)
   if (leftMs <= 0) return settle(context, one, 'failed', 'not delivered within a day')
   const device: Device = { endpoint, p256dh, auth }

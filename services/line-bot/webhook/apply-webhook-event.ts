@@ -4,7 +4,7 @@ import type { ServiceContext } from '#shared/service/context.ts'
 import type { LineEvent } from '#shared/contracts/bot.ts'
 import { isUserId } from '#shared/contracts/fields.ts'
 import { photoCountKey, PHOTO_COUNT_TTL_MS } from '#shared/pilgrims/photo-count-cache.ts'
-import type { Writer } from '#shared/stores/bus/outbox.ts'
+import type { Tx } from '#shared/stores/db/db.ts'
 import { followers, lineEvents, pilgrims } from '#shared/stores/schema/tables.ts'
 import { ensurePilgrim, isErasedSince, mayWrite } from '#shared/pilgrims/person-lock.ts'
 
@@ -32,9 +32,9 @@ const isPhoto = (event: LineEvent): boolean =>
  */
 export async function applyWebhookEvent({ db, now }: ServiceContext, event: LineEvent): Promise<boolean> {
   const userId = senderOf(event)
-  return db.orm.transaction(async (tx) => {
+  return db.transaction(async (tx) => {
     if (userId !== null && (await isErasedSince(tx, userId, event.timestamp))) return false
-    const fresh = await tx
+    const fresh = await tx.orm
       .update(lineEvents)
       .set({ appliedAt: new Date(now()) })
       .where(and(eq(lineEvents.webhookEventId, event.webhookEventId), isNull(lineEvents.appliedAt)))
@@ -59,9 +59,12 @@ export async function applyWebhookEvent({ db, now }: ServiceContext, event: Line
 export async function cachePhotoCount({ db, kv }: ServiceContext, event: LineEvent): Promise<void> {
   const userId = senderOf(event)
   if (userId === null || !(isPhoto(event) || event.unsend !== undefined)) return
-  await db.orm.transaction(async (tx) => {
+  await db.transaction(async (tx) => {
     // The lock orders the writes of two photos, so that the newer count is written last.
-    const mine = tx.select({ count: pilgrims.photoCount }).from(pilgrims).where(eq(pilgrims.userId, userId))
+    const mine = tx.orm
+      .select({ count: pilgrims.photoCount })
+      .from(pilgrims)
+      .where(eq(pilgrims.userId, userId))
     const [row] = await mine.for('update')
     if (row !== undefined) await kv.cache(photoCountKey(userId), String(row.count), PHOTO_COUNT_TTL_MS)
   })
@@ -71,9 +74,9 @@ export async function cachePhotoCount({ db, kv }: ServiceContext, event: LineEve
  * Whoever talks to the account can be reached. Events may arrive late and out of order: the newest one decides whether
  * a person is reachable.
  */
-async function recordReachability(tx: Writer, { type, timestamp }: LineEvent, userId: string): Promise<void> {
+async function recordReachability(tx: Tx, { type, timestamp }: LineEvent, userId: string): Promise<void> {
   const fields = { reachable: type !== 'unfollow', changedAt: new Date(timestamp) }
-  await tx
+  await tx.orm
     .insert(followers)
     .values({ userId, ...fields })
     .onConflictDoUpdate({
@@ -83,14 +86,14 @@ async function recordReachability(tx: Writer, { type, timestamp }: LineEvent, us
     })
 }
 
-const addPhotos = (tx: Writer, userId: string, change: 1 | -1, nowMs: number) =>
-  tx
+const addPhotos = (tx: Tx, userId: string, change: 1 | -1, nowMs: number) =>
+  tx.orm
     .update(pilgrims)
     .set({ photoCount: sql`greatest(${pilgrims.photoCount} + ${change}, 0)`, updatedAt: new Date(nowMs) })
     .where(eq(pilgrims.userId, userId))
 
 /** Counts a photo, unless it was taken back: events may arrive out of order. */
-async function countPhoto(tx: Writer, event: LineEvent, userId: string, nowMs: number): Promise<void> {
+async function countPhoto(tx: Tx, event: LineEvent, userId: string, nowMs: number): Promise<void> {
   const { id: photoId = null, imageSet } = event.message!
   // The update locks the row of the pilgrim: photos of a set are applied one after another.
   await addPhotos(tx, userId, 1, nowMs)
@@ -99,7 +102,7 @@ async function countPhoto(tx: Writer, event: LineEvent, userId: string, nowMs: n
   const imageSetId = imageSet?.id ?? null
   // The first photo of a set is answered for all of them.
   const isFollowing = imageSetId !== null && (await countImageSet(tx, imageSetId)) > 0
-  await tx
+  await tx.orm
     .update(lineEvents)
     .set({
       photoId: isUnsent ? null : photoId,
@@ -109,26 +112,26 @@ async function countPhoto(tx: Writer, event: LineEvent, userId: string, nowMs: n
     .where(eq(lineEvents.webhookEventId, event.webhookEventId))
 }
 
-async function countEvents(tx: Pick<Writer, 'select'>, which: SQL): Promise<number> {
-  const [row] = await tx.select({ n: count() }).from(lineEvents).where(which)
+async function countEvents(tx: Tx, which: SQL): Promise<number> {
+  const [row] = await tx.orm.select({ n: count() }).from(lineEvents).where(which)
   return row!.n
 }
 
 /** Number of applied photos of a set. */
-export const countImageSet = (tx: Pick<Writer, 'select'>, imageSetId: string): Promise<number> =>
+export const countImageSet = (tx: Tx, imageSetId: string): Promise<number> =>
   countEvents(tx, eq(lineEvents.imageSetId, imageSetId))
 
-async function uncountPhoto(tx: Writer, event: LineEvent, userId: string, nowMs: number): Promise<void> {
+async function uncountPhoto(tx: Tx, event: LineEvent, userId: string, nowMs: number): Promise<void> {
   const { messageId } = event.unsend!
   // The lock of the pilgrim's row, so that a photo which is being applied sees this event, or is seen.
-  await tx.select({ id: pilgrims.userId }).from(pilgrims).where(eq(pilgrims.userId, userId)).for('update')
-  const counted = await tx
+  await tx.orm.select({ id: pilgrims.userId }).from(pilgrims).where(eq(pilgrims.userId, userId)).for('update')
+  const counted = await tx.orm
     .update(lineEvents)
     .set({ photoId: null })
     .where(eq(lineEvents.photoId, messageId))
     .returning({ id: lineEvents.webhookEventId })
   if (counted.length > 0) await addPhotos(tx, userId, -1, nowMs)
-  await tx
+  await tx.orm
     .update(lineEvents)
     .set({ unsentId: messageId })
     .where(eq(lineEvents.webhookEventId, event.webhookEventId))

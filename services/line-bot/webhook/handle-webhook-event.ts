@@ -141,7 +141,7 @@ async function photoCountAfter(
   const set = message?.imageSet
   if (set === undefined) return photoCount
   if (set.total === undefined) return null
-  return photoCount + Math.max(0, set.total - (await db.read(() => countImageSet(db.orm, set.id))))
+  return photoCount + Math.max(0, set.total - (await db.read(() => countImageSet(db, set.id))))
 }
 
 /** LINE caches a picture by its address, so every change of the card changes the address. */

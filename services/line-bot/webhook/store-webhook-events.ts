@@ -49,14 +49,14 @@ async function storeTogether(
   events: readonly LineEvent[],
 ): Promise<number> {
   const receivedAt = new Date(now())
-  const stored = await db.orm.transaction(async (tx) => {
+  const stored = await db.transaction(async (tx) => {
     const accepted: LineEvent[] = []
     for (const event of events) {
       const sender = senderOf(event)
       if (sender === null || !(await isErasedSince(tx, sender, event.timestamp))) accepted.push(event)
     }
     if (accepted.length === 0) return []
-    const rows = await tx
+    const rows = await tx.orm
       .insert(lineEvents)
       .values(accepted.map(({ webhookEventId }) => ({ webhookEventId, receivedAt })))
       .onConflictDoNothing()
@@ -94,9 +94,9 @@ async function setAside({ db, log, now }: ServiceContext, given: unknown, error:
   const event = JSON.stringify(given)
   const parsed = LineEvent.safeParse(given)
   const userId = parsed.success ? senderOf(parsed.data) : null
-  await db.orm.transaction(async (tx) => {
+  await db.transaction(async (tx) => {
     if (userId !== null && !(await mayWrite(tx, userId, parsed.data!.timestamp))) return
-    await tx
+    await tx.orm
       .insert(refusedLineEvents)
       .values({
         digest: new Bun.CryptoHasher('sha256').update(event).digest('hex'),

@@ -5,8 +5,8 @@ import {
   type Database,
   isDatabaseUnavailable,
   isStatementTimeout,
-  type Query,
   ValueRefused,
+  type Tx,
 } from '#shared/stores/db/db.ts'
 import { tracedStatements } from '#shared/stores/db/traced-statements.ts'
 import { type Entry, userHash } from '#shared/stores/kv/kv.ts'
@@ -24,7 +24,7 @@ import { CellChanges } from '#shared/core/map/cell-counts.ts'
 
 /** @param fresh points stored by this transaction */
 async function recordCellChanges(
-  tx: Query,
+  tx: Tx,
   fresh: readonly OwnedPoint[],
   moves: readonly Move[],
   calendar: Calendar,
@@ -38,7 +38,7 @@ async function recordCellChanges(
     if (from !== null) changes.removePilgrim(calendar.hourStart(from.t), from)
     changes.addPilgrim(calendar.hourStart(to.t), to)
   }
-  await tx`INSERT INTO cell_changes (changes) VALUES (decode(${changes.pack()}, 'base64'))`
+  await tx.sql`INSERT INTO cell_changes (changes) VALUES (decode(${changes.pack()}, 'base64'))`
 }
 
 /**
@@ -148,7 +148,7 @@ async function store(
   { db, calendar, now, hidesLate, counters, counts }: Storing,
   points: readonly OwnedPoint[],
 ): Promise<void> {
-  const [stored, duplicates, erased] = await db.sql.begin(async (given) => {
+  const [stored, duplicates, erased] = await db.transaction(async (given) => {
     const tx = tracedStatements(given)
     const userIds = [...new Set(points.map(({ userId }) => userId))]
     const positions = await lockPilgrims(tx, userIds)
@@ -175,13 +175,13 @@ async function store(
 }
 
 /** Locks the pilgrims of a slice in the order of all flushes. @returns their latest positions, where known */
-async function lockPilgrims(tx: Query, userIds: string[]): Promise<Map<string, Fix>> {
+async function lockPilgrims(tx: Tx, userIds: string[]): Promise<Map<string, Fix>> {
   // An existing row is locked, too, although nothing of it is updated.
-  await tx`
+  await tx.sql`
     INSERT INTO pilgrim_totals (user_id)
     SELECT user_id FROM unnest(${userIds}::text[]) AS u (user_id) ORDER BY user_id
     ON CONFLICT (user_id) DO UPDATE SET user_id = excluded.user_id WHERE false`
-  const rows = await tx<(Fix & { user_id: string })[]>`
+  const rows = await tx.sql<(Fix & { user_id: string })[]>`
     SELECT user_id, last_lat AS lat, last_lng AS lng, (extract(epoch FROM last_seen) * 1000)::float8 AS t
     FROM pilgrim_totals WHERE user_id = ANY(${userIds}::text[]) AND last_seen IS NOT NULL`
   return new Map(rows.map(({ user_id, ...fix }) => [user_id, fix]))
@@ -192,12 +192,12 @@ async function lockPilgrims(tx: Query, userIds: string[]): Promise<Map<string, F
  * that lost its data admits without the generation, and then the time of receipt tells.
  */
 async function withoutErased(
-  tx: Query,
+  tx: Tx,
   points: readonly OwnedPoint[],
   userIds: readonly string[],
 ): Promise<readonly OwnedPoint[]> {
   const hashes = new Map(userIds.map((userId) => [userHash(userId), userId]))
-  const rows = await tx<{ user_hash: string; generation: number; stands: boolean; ms: number }[]>`
+  const rows = await tx.sql<{ user_hash: string; generation: number; stands: boolean; ms: number }[]>`
     SELECT user_hash, generation, stands, (extract(epoch FROM erased_at) * 1000)::float8 AS ms
     FROM erasures WHERE user_hash = ANY(${[...hashes.keys()]}::text[])`
   if (rows.length === 0) return points
@@ -210,19 +210,14 @@ async function withoutErased(
 }
 
 /** Creates new pilgrims. Deletes the lock rows of pilgrims without a remaining point. */
-async function createPilgrims(
-  tx: Query,
-  remaining: string[],
-  locked: string[],
-  nowMs: number,
-): Promise<void> {
-  await tx`
+async function createPilgrims(tx: Tx, remaining: string[], locked: string[], nowMs: number): Promise<void> {
+  await tx.sql`
     INSERT INTO pilgrims (user_id, created_at, updated_at)
     SELECT user_id, to_timestamp(${nowMs}::float8 / 1000), to_timestamp(${nowMs}::float8 / 1000)
     FROM unnest(${remaining}::text[]) AS u (user_id) ORDER BY user_id
     ON CONFLICT DO NOTHING`
   if (remaining.length === locked.length) return
-  await tx`
+  await tx.sql`
     DELETE FROM pilgrim_totals t WHERE user_id = ANY(${locked}::text[]) AND points = 0
       AND NOT EXISTS (SELECT FROM pilgrims p WHERE p.user_id = t.user_id)`
 }

@@ -2,7 +2,7 @@
  * The roll-up adds recorded cell changes to the tiles of the map and deletes them in the same transaction. If a
  * flush dies before its roll-up, the next flush does it.
  */
-import type { Database, Query } from '#shared/stores/db/db.ts'
+import type { Database, Tx } from '#shared/stores/db/db.ts'
 import { addTiles, lockTiles } from '#shared/points/totals/stored-tiles.ts'
 import type { Calendar } from '#shared/core/rules/calendar.ts'
 import { sumChanges, unpackChanges, tilesOfHours } from '#shared/core/map/cell-counts.ts'
@@ -29,7 +29,7 @@ export async function rollUpCells(
 ): Promise<void> {
   for (let last: number | null = 0; last !== null && !stopping?.aborted;) {
     const after: number = last
-    const batch = await db.read(() => db.sql.begin((tx) => rollUpBatch(tx, calendar, after)))
+    const batch = await db.read(() => db.transaction((tx) => rollUpBatch(tx, calendar, after)))
     for (const id of batch.damaged)
       reportFailedItem(reporting, QUEUE, new LoggableError(`the row ${id} of cell_changes is damaged`))
     last = batch.last
@@ -37,7 +37,7 @@ export async function rollUpCells(
 }
 
 /** Adds all changes within a transaction, and deletes damaged ones: the caller counts the map again. */
-export async function rollUpAll(tx: Query, calendar: Calendar): Promise<void> {
+export async function rollUpAll(tx: Tx, calendar: Calendar): Promise<void> {
   for (let last: number | null = 0; last !== null;) ({ last } = await rollUpBatch(tx, calendar, last, true))
 }
 
@@ -47,14 +47,9 @@ interface Batch {
   readonly last: number | null
 }
 
-async function rollUpBatch(
-  tx: Query,
-  calendar: Calendar,
-  after: number,
-  dropDamaged = false,
-): Promise<Batch> {
+async function rollUpBatch(tx: Tx, calendar: Calendar, after: number, dropDamaged = false): Promise<Batch> {
   await lockTiles(tx)
-  const rows = await tx<{ id: number; packed: string }[]>`
+  const rows = await tx.sql<{ id: number; packed: string }[]>`
     SELECT id::float8 AS id, encode(changes, 'base64') AS packed FROM (
       SELECT id, changes, sum(octet_length(changes)) OVER (ORDER BY id) - octet_length(changes) AS bytes_before
       FROM cell_changes WHERE id > ${after} ORDER BY id LIMIT ${BATCH_ROWS}) AS oldest
@@ -67,7 +62,7 @@ async function rollUpBatch(
     await addTiles(tx, tiles.slice(i, i + TILES_TOGETHER))
   const damaged = read.flatMap(({ id, changes }) => (changes === null ? [id] : []))
   const done = read.flatMap(({ id, changes }) => (changes === null && !dropDamaged ? [] : [id]))
-  await tx`
+  await tx.sql`
     DELETE FROM cell_changes
     WHERE id IN (SELECT jsonb_array_elements_text(${JSON.stringify(done)}::text::jsonb)::bigint)`
   return { damaged, last: rows.at(-1)?.id ?? null }

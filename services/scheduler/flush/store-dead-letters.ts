@@ -27,10 +27,10 @@ export async function storeDeadLetter(
   const reason = describeError(error)
   const letter = [userId, field, value, reason].map(storable)
   const { generation } = readStamp(value)
-  const [row] = await db.sql.begin(async (tx) => {
+  const [row] = await db.transaction(async (tx) => {
     // The lock excludes a running erasure, which would miss a letter that is inserted after its delete.
-    await tx`SELECT pg_advisory_xact_lock_shared(${personLockKey(userHash(userId))}::bigint)`
-    return tx<[{ fresh: number; again: number }]>`
+    await tx.sql`SELECT pg_advisory_xact_lock_shared(${personLockKey(userHash(userId))}::bigint)`
+    return tx.sql<[{ fresh: number; again: number }]>`
     WITH letter AS (
       SELECT l[1] AS user_id, l[2] AS field, l[3] AS value, l[4] AS reason,
              to_timestamp(${now()}::float8 / 1000) AS at

@@ -1,7 +1,7 @@
 /** Stores the points of a slice. Points that are already stored are recognised and left unchanged. */
 import { type BufferedPoint, POINT_COLUMNS } from '#shared/points/point.ts'
 import { type CheckInPosition, sharesInstantByAccident, type Entry } from '#shared/stores/kv/kv.ts'
-import type { Database, Query } from '#shared/stores/db/db.ts'
+import type { Database, Tx } from '#shared/stores/db/db.ts'
 
 export interface OwnedPoint {
   readonly userId: string
@@ -50,14 +50,14 @@ function runsOf(points: readonly OwnedPoint[]): Run[] {
  * @param points in the order of `byIdentity`
  */
 export async function withoutStoredPoints(
-  tx: Query,
+  tx: Tx,
   points: readonly OwnedPoint[],
 ): Promise<readonly OwnedPoint[]> {
   if (points.length === 0) return points
   const distinct = points.filter((point, i) => i === 0 || byIdentity(points[i - 1]!, point) !== 0)
   const runs = runsOf(distinct)
   const [firsts, lasts] = [runs.map(({ firstMs }) => firstMs), runs.map(({ lastMs }) => lastMs)]
-  const rows = await tx<{ run: number; ms: number }[]>`
+  const rows = await tx.sql<{ run: number; ms: number }[]>`
     SELECT r.run::int AS run, (extract(epoch FROM g.sent_at) * 1000)::float8 AS ms
     FROM unnest(
       ${runs.map(({ userId }) => userId)}::text[], ${runs.map(({ kind }) => kind)}::text[],
@@ -92,14 +92,14 @@ const NEARBY_MS = 100
  * buffer does the same while both are pending. A check-in at the same place is a duplicate.
  */
 async function ownInstants(
-  tx: Query,
+  tx: Tx,
   stored: readonly OwnedPoint[],
   fresh: readonly OwnedPoint[],
 ): Promise<OwnedPoint[]> {
   const checkins = stored.filter(({ point }) => point.kind === 'c')
   if (checkins.length === 0) return []
   const times = checkins.map(({ point }) => point.sentMs)
-  const rows = await tx<(CheckInPosition & { userId: string })[]>`
+  const rows = await tx.sql<(CheckInPosition & { userId: string })[]>`
     SELECT DISTINCT g.user_id AS "userId", g.lat, g.lng, (extract(epoch FROM g.sent_at) * 1000)::float8 AS "sentMs",
       (extract(epoch FROM g.recorded_at) * 1000)::float8 AS "recordedMs",
       (extract(epoch FROM g.received_at) * 1000)::float8 AS "receivedMs"
@@ -130,7 +130,7 @@ async function ownInstants(
 
 export async function storePoints(
   { insertRows }: Pick<Database, 'insertRows'>,
-  tx: Query,
+  tx: Tx,
   points: readonly OwnedPoint[],
 ): Promise<void> {
   if (points.length > 0) await insertRows(tx, 'gps_points', POINT_COLUMNS, points)

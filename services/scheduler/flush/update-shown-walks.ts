@@ -1,5 +1,5 @@
 /** Keeps late points of claims out of what others are shown, until the next midnight of the event. */
-import type { Query } from '#shared/stores/db/db.ts'
+import type { Tx } from '#shared/stores/db/db.ts'
 import type { Calendar } from '#shared/core/rules/calendar.ts'
 import type { FoldState } from '#shared/core/distance/points-to-distance.ts'
 import { pointsInOrder, walkInOrder } from '#shared/points/totals/points-in-order.ts'
@@ -26,7 +26,7 @@ interface Row {
  * @param changes claims with a new point in the area: the end of the stored walk before these points
  */
 export async function updateShownWalks(
-  tx: Query,
+  tx: Tx,
   fresh: readonly OwnedPoint[],
   changes: readonly { readonly userId: string; readonly before: FoldState }[],
   calendar: Calendar,
@@ -53,7 +53,7 @@ export async function updateShownWalks(
   const [, untilMs] = calendar.span(calendar.day(nowMs))
   const anchors = walks.map(({ end }) => end.anchor)
   const befores = walks.map(({ end }) => end.before)
-  await tx`
+  await tx.sql`
     INSERT INTO shown_walks AS s (user_id, distance_mm, carbon_mg, anchor_lat, anchor_lng, anchor_at,
       before_lat, before_lng, before_at, until)
     SELECT user_id, mm::bigint, mg::bigint, a_lat, a_lng, to_timestamp(a_ms / 1000), b_lat, b_lng,
@@ -74,8 +74,8 @@ export async function updateShownWalks(
 }
 
 /** The walk of each pilgrim that others are shown; without one (`isShown`), the stored sums. */
-async function readWalks(tx: Query, userIds: readonly string[], nowMs: number) {
-  const rows = await tx<Row[]>`
+async function readWalks(tx: Tx, userIds: readonly string[], nowMs: number) {
+  const rows = await tx.sql<Row[]>`
     SELECT t.user_id, coalesce(s.distance_mm, t.distance_mm)::float8 AS mm,
            coalesce(s.carbon_mg, t.carbon_mg)::float8 AS mg, s.user_id IS NOT NULL AS shown,
            s.anchor_lat AS a_lat, s.anchor_lng AS a_lng, (extract(epoch FROM s.anchor_at) * 1000)::float8 AS a_ms,

@@ -1,6 +1,6 @@
 /** Folds the new points of a slice onto the stored days, and writes what that changes in the totals. */
 import { foldPointOf } from '#shared/points/point.ts'
-import type { Query } from '#shared/stores/db/db.ts'
+import type { Tx } from '#shared/stores/db/db.ts'
 import {
   IS_PLACE,
   POINTS_A_READ,
@@ -55,7 +55,7 @@ interface Plan {
  * @param fresh new points, none of them stored yet
  */
 export async function foldPoints(
-  tx: Query,
+  tx: Tx,
   fresh: readonly OwnedPoint[],
   calendar: Calendar,
 ): Promise<PilgrimChange[]> {
@@ -95,7 +95,7 @@ function advance(plan: Plan, step: IteratorResult<string, DayChange[]>): void {
 }
 
 /** Completes the plans. Each round reads one day of every pilgrim that still needs one, some pilgrims at a time. */
-async function readLateDays(tx: Query, plans: readonly Plan[], calendar: Calendar): Promise<void> {
+async function readLateDays(tx: Tx, plans: readonly Plan[], calendar: Calendar): Promise<void> {
   for (;;) {
     const incomplete = plans.filter(({ neededDay }) => neededDay !== null)
     if (incomplete.length === 0) return
@@ -138,7 +138,7 @@ const HOUR_MS = 3_600_000
  * @param moves changes of their latest positions, in the same order
  */
 export async function writeTotals(
-  tx: Query,
+  tx: Tx,
   changes: readonly PilgrimChange[],
   moves: readonly Move[],
   calendar: Calendar,
@@ -150,7 +150,7 @@ export async function writeTotals(
 }
 
 async function writePilgrims(
-  tx: Query,
+  tx: Tx,
   changes: readonly PilgrimChange[],
   moves: readonly Move[],
 ): Promise<void> {
@@ -160,7 +160,7 @@ async function writePilgrims(
     return total
   })
   const latest = moves.map(({ to }) => to)
-  await tx`
+  await tx.sql`
     UPDATE pilgrim_totals t SET
       points = t.points + c.points, checkins = t.checkins + c.checkins,
       distance_mm = t.distance_mm + c.mm::bigint, carbon_mg = t.carbon_mg + c.mg::bigint,
@@ -183,7 +183,7 @@ interface DayRow extends DayChange {
   readonly hours: number
 }
 
-async function writeDays(tx: Query, changes: readonly PilgrimChange[], calendar: Calendar): Promise<News[]> {
+async function writeDays(tx: Tx, changes: readonly PilgrimChange[], calendar: Calendar): Promise<News[]> {
   const rows = changes.flatMap(({ userId, days }) =>
     days.map((change): DayRow => {
       const [startMs] = calendar.span(change.day)
@@ -203,11 +203,11 @@ async function writeDays(tx: Query, changes: readonly PilgrimChange[], calendar:
 }
 
 /** Adds to days or inserts them. @returns the previous `hours` of the days that existed */
-function upsertDays(tx: Query, rows: readonly DayRow[]) {
+function upsertDays(tx: Tx, rows: readonly DayRow[]) {
   const deltas = rows.map(({ delta }) => delta)
   const anchors = rows.map(({ end }) => end.anchor)
   const befores = rows.map(({ end }) => end.before)
-  return tx<{ user_id: string; day: string; hours: number }[]>`
+  return tx.sql<{ user_id: string; day: string; hours: number }[]>`
     WITH c AS MATERIALIZED (
       SELECT u.*, u.day_name::date AS day FROM unnest(
         ${rows.map(({ userId }) => userId)}::text[], ${rows.map(({ day }) => day)}::text[],
@@ -244,11 +244,7 @@ interface News {
 }
 
 /** Locks the event's rows last and in sorted order, because every flush adds to the current hour. */
-async function writeEvent(
-  tx: Query,
-  changes: readonly PilgrimChange[],
-  news: readonly News[],
-): Promise<void> {
+async function writeEvent(tx: Tx, changes: readonly PilgrimChange[], news: readonly News[]): Promise<void> {
   const totals = new EventTotals()
   for (const { days } of changes)
     for (const { day, delta } of days) {
@@ -260,7 +256,7 @@ async function writeEvent(
     for (const hour of newHours) totals.addHour(hour, zeroTotals(), 1)
   }
   for (const { rows, statement } of totals.additions('event'))
-    await tx.unsafe(statement.join('$1'), [rows], { prepare: true })
+    await tx.sql.unsafe(statement.join('$1'), [rows], { prepare: true })
 }
 
 /** A pilgrim's latest position before and after new points; unchanged where none of them is a later place. */
@@ -275,7 +271,7 @@ export interface Move {
  * @param previous previous latest positions, where known; the rows are locked
  */
 export async function latestPositionChanges(
-  tx: Query,
+  tx: Tx,
   changes: readonly PilgrimChange[],
   previous: ReadonlyMap<string, Fix>,
 ): Promise<Move[]> {
@@ -295,17 +291,17 @@ export async function latestPositionChanges(
  * decide.
  */
 async function placesAt(
-  tx: Query,
+  tx: Tx,
   ties: readonly { readonly userId: string; readonly t: number }[],
 ): Promise<Map<string, Fix>> {
   if (ties.length === 0) return new Map()
-  const rows = await tx<(Fix & { user_id: string })[]>`
+  const rows = await tx.sql<(Fix & { user_id: string })[]>`
     SELECT a.user_id, p.lat, p.lng, a.t
     FROM unnest(${ties.map(({ userId }) => userId)}::text[], ${ties.map(({ t }) => t)}::float8[])
       AS a (user_id, t)
     CROSS JOIN LATERAL (
       SELECT lat, lng FROM gps_points g
-      WHERE g.user_id = a.user_id AND g.recorded_at = to_timestamp(a.t / 1000) AND g.in_range AND ${tx.unsafe(IS_PLACE)}
+      WHERE g.user_id = a.user_id AND g.recorded_at = to_timestamp(a.t / 1000) AND g.in_range AND ${tx.sql.unsafe(IS_PLACE)}
         -- The index is by sent_at, which is between recorded_at and one day after it.
         AND g.kind IN ('c', 't')
         AND g.sent_at BETWEEN to_timestamp(a.t / 1000) AND to_timestamp(a.t / 1000) + interval '1 day'

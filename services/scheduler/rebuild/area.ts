@@ -1,6 +1,6 @@
 /** Applies the area of now to stored points. */
 import type { InArea } from '#shared/runtime/config/setting-values.ts'
-import { cursorBatches, type Query } from '#shared/stores/db/db.ts'
+import { cursorBatches, type Tx } from '#shared/stores/db/db.ts'
 import type { Differences } from './differences.ts'
 
 interface StoredPlace {
@@ -13,14 +13,14 @@ interface StoredPlace {
 }
 
 /** Corrects for each stored point whether it is in the area, and reports the number of those that were not. */
-export async function applyArea(tx: Query, area: InArea, differences: Differences): Promise<void> {
+export async function applyArea(tx: Tx, area: InArea, differences: Differences): Promise<void> {
   let changed = 0
   const select = 'SELECT user_id, kind, sent_at::text AS sent_at, lat, lng, in_range FROM gps_points'
   for await (const page of cursorBatches<StoredPlace>(tx, 'places', select)) {
     const wrong = page.filter(({ lat, lng, in_range: inRange }) => area(lat, lng) !== inRange)
     if (wrong.length === 0) continue
     changed += wrong.length
-    await tx`
+    await tx.sql`
       UPDATE gps_points g SET in_range = NOT g.in_range
       FROM jsonb_to_recordset(${JSON.stringify(wrong)}::text::jsonb)
         AS w(user_id text, kind text, sent_at timestamptz)

@@ -1,5 +1,5 @@
 /** The differences that a rebuild finds: each wrong row is reported and corrected. */
-import type { Query } from '#shared/stores/db/db.ts'
+import type { Tx } from '#shared/stores/db/db.ts'
 import { type Column, JSON_TYPE, type Row, type Table, upsertOf } from '#shared/points/totals/event-totals.ts'
 
 const READ: Record<Column, (column: string) => string> = {
@@ -27,7 +27,7 @@ export class Differences {
   }
 
   /** Changes stored rows to the expected ones. A row of zeros and nulls equals a missing row. */
-  async reconcile(tx: Query, table: Table, expected: readonly Row[], stored: readonly Row[]): Promise<void> {
+  async reconcile(tx: Tx, table: Table, expected: readonly Row[], stored: readonly Row[]): Promise<void> {
     const keyOf = (row: Row) => table.key.map((name) => shown(row[name]!, table.columns[name]!)).join(' ')
     const unmatched = new Map(stored.map((row) => [keyOf(row), row]))
     const wrong: Row[] = []
@@ -45,7 +45,7 @@ export class Differences {
       wrong.push(row)
       this.found(`${table.name} ${key}: ${was ? changes.join(', ') : `missing (${changes.join(', ')})`}`)
     }
-    if (wrong.length > 0) await tx.unsafe(upsertOf(table).join('$1'), [JSON.stringify(wrong)])
+    if (wrong.length > 0) await tx.sql.unsafe(upsertOf(table).join('$1'), [JSON.stringify(wrong)])
     for (const [key, row] of unmatched) {
       if (isEmpty(table, row)) continue
       this.found(`${table.name} ${key}: not expected`)
@@ -62,13 +62,13 @@ const isEmpty = ({ key, columns }: Table, row: Row): boolean =>
 const shown = (value: Row[string], column: Column): string =>
   column === 'instant' && typeof value === 'number' ? new Date(value).toISOString() : String(value)
 
-async function remove(tx: Query, { name, key, columns }: Table, row: Row): Promise<void> {
+async function remove(tx: Tx, { name, key, columns }: Table, row: Row): Promise<void> {
   const conditions = key.map((column, i) =>
     columns[column] === 'instant'
       ? `${column} = to_timestamp($${i + 1}::float8 / 1000)`
       : `${column} = $${i + 1}::${JSON_TYPE[columns[column]!]}`,
   )
-  await tx.unsafe(
+  await tx.sql.unsafe(
     `DELETE FROM ${name} WHERE ${conditions.join(' AND ')}`,
     key.map((column) => row[column]!),
   )

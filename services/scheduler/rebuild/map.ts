@@ -2,7 +2,7 @@
  * Rebuilds the tiles of the map: hours from points and latest positions, days from hours, all time from days or
  * hours. Only one hour, day or tile is in memory at a time.
  */
-import { type Query, cursorBatches } from '#shared/stores/db/db.ts'
+import { cursorBatches, type Tx } from '#shared/stores/db/db.ts'
 import {
   deleteTile,
   storedTile,
@@ -52,7 +52,7 @@ const CELLS = `
   GROUP BY 1, 2, 3 ORDER BY 1`
 
 /** Reconciles every tile. Pilgrims' totals are reconciled and cell changes rolled up before. */
-export async function rebuildMap(tx: Query, calendar: Calendar, differences: Differences): Promise<void> {
+export async function rebuildMap(tx: Tx, calendar: Calendar, differences: Differences): Promise<void> {
   const hours = new Set<number>()
   for await (const { hourMs, counts } of hoursOfPoints(tx, calendar)) {
     hours.add(hourMs)
@@ -88,7 +88,7 @@ interface CellRow {
 }
 
 async function* hoursOfPoints(
-  tx: Query,
+  tx: Tx,
   calendar: Calendar,
 ): AsyncGenerator<{ hourMs: number; counts: Counts }> {
   let cells: { z: number; points: number; users: number }[] = []
@@ -121,7 +121,7 @@ function addTile(sums: Map<string, Tile>, { packed, ...tile }: StoredTile): void
 }
 
 /** All time is the sum of days, or of hours at the finest zoom, which has no days. */
-async function reconcileAllTime(tx: Query, differences: Differences, zoom: number): Promise<void> {
+async function reconcileAllTime(tx: Tx, differences: Differences, zoom: number): Promise<void> {
   const span: Span = isTileStored(zoom, 'day') ? 'day' : 'hour'
   const expected = new Set<string>()
   let sums = new Map<string, Tile>()
@@ -130,7 +130,7 @@ async function reconcileAllTime(tx: Query, differences: Differences, zoom: numbe
     const [tile] = tiles
     if (tile === undefined) return
     expected.add(`${tile.y} ${tile.x}`)
-    const stored = await tx.unsafe<TileRow[]>(
+    const stored = await tx.sql.unsafe<TileRow[]>(
       `${TILES} WHERE zoom = ${zoom} AND span = 'all' AND y = ${tile.y} AND x = ${tile.x}`,
     )
     await reconcileTiles(tx, differences, tiles, stored.map(storedTile))
@@ -144,7 +144,9 @@ async function reconcileAllTime(tx: Query, differences: Differences, zoom: numbe
       addTile(sums, { ...storedTile(row), span: 'all', startMs: 0 })
     }
   await reconcile()
-  const allTime = await tx.unsafe<TileRow[]>(`${TILES} WHERE zoom = ${zoom} AND span = 'all' ORDER BY y, x`)
+  const allTime = await tx.sql.unsafe<TileRow[]>(
+    `${TILES} WHERE zoom = ${zoom} AND span = 'all' ORDER BY y, x`,
+  )
   const extra = allTime.filter(({ x, y }) => !expected.has(`${y} ${x}`))
   await reconcileTiles(tx, differences, [], extra.map(storedTile))
 }
@@ -154,22 +156,22 @@ const TILES_PER_BATCH = 100
 
 const TILES = `SELECT ${TILE_COLUMNS} FROM cell_tiles`
 
-const spanTiles = async (tx: Query, span: Span, startMs: number): Promise<StoredTile[]> =>
+const spanTiles = async (tx: Tx, span: Span, startMs: number): Promise<StoredTile[]> =>
   (
-    await tx.unsafe<TileRow[]>(
+    await tx.sql.unsafe<TileRow[]>(
       `${TILES} WHERE span = '${span}' AND start = to_timestamp(${startMs}::float8 / 1000) ORDER BY zoom, y, x`,
     )
   ).map(storedTile)
 
-const startsOf = async (tx: Query, span: Span): Promise<number[]> =>
+const startsOf = async (tx: Tx, span: Span): Promise<number[]> =>
   (
-    await tx.unsafe<{ ms: number }[]>(
+    await tx.sql.unsafe<{ ms: number }[]>(
       `SELECT DISTINCT (extract(epoch FROM start) * 1000)::float8 AS ms FROM cell_tiles WHERE span = '${span}' ORDER BY 1`,
     )
   ).map(({ ms }) => ms)
 
 async function reconcileTiles(
-  tx: Query,
+  tx: Tx,
   differences: Differences,
   expected: readonly Tile[],
   stored: readonly StoredTile[],

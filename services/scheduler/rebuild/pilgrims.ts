@@ -1,5 +1,5 @@
 /** Rebuilds every pilgrim's totals and days by folding all their points. */
-import { type Query, cursorBatches } from '#shared/stores/db/db.ts'
+import { cursorBatches, type Tx } from '#shared/stores/db/db.ts'
 import type { Calendar } from '#shared/core/rules/calendar.ts'
 import {
   addTotals,
@@ -32,7 +32,7 @@ type StoredPoint = FoldPoint & { readonly userId: string }
  * @returns their sum
  */
 export async function rebuildPilgrims(
-  tx: Query,
+  tx: Tx,
   calendar: Calendar,
   differences: Differences,
 ): Promise<EventTotals> {
@@ -74,7 +74,7 @@ interface Walk {
 }
 
 /** Folds all points in the area, a pilgrim at a time. */
-async function* walks(tx: Query, calendar: Calendar): AsyncGenerator<Walk> {
+async function* walks(tx: Tx, calendar: Calendar): AsyncGenerator<Walk> {
   let current = null as Walk | null
   const select = `
     SELECT user_id AS "userId", ${FOLD_COLUMNS} FROM gps_points WHERE in_range
@@ -129,10 +129,11 @@ function dayOf(userId: string, change: DayChange, calendar: Calendar): Row {
   }
 }
 
-const storedOf = (tx: Query, table: Table, userIds: string[]) =>
-  tx.unsafe<Row[]>(selectOf(table, 'WHERE user_id IN (SELECT jsonb_array_elements_text($1::text::jsonb))'), [
-    JSON.stringify(userIds),
-  ])
+const storedOf = (tx: Tx, table: Table, userIds: string[]) =>
+  tx.sql.unsafe<Row[]>(
+    selectOf(table, 'WHERE user_id IN (SELECT jsonb_array_elements_text($1::text::jsonb))'),
+    [JSON.stringify(userIds)],
+  )
 
 const TOTALS: Table = {
   name: 'pilgrim_totals',
@@ -165,8 +166,8 @@ const DAYS: Table = {
 }
 
 /** Adds the stored totals of erased people, and reconciles those of the event. */
-export async function reconcileEvent(tx: Query, sums: EventTotals, differences: Differences): Promise<void> {
-  const rowsOf = (table: Table) => tx.unsafe<Row[]>(selectOf(table))
+export async function reconcileEvent(tx: Tx, sums: EventTotals, differences: Differences): Promise<void> {
+  const rowsOf = (table: Table) => tx.sql.unsafe<Row[]>(selectOf(table))
   const [hours = [], modes = [], days = []] = await Promise.all(
     EVENT_TABLES.map((table) => rowsOf({ ...table, name: table.name.replace('event', 'erased') })),
   )

@@ -11,7 +11,7 @@ import { LoggableError } from '#shared/runtime/log.ts'
 import { notFound } from '#shared/runtime/refusal.ts'
 import { isPlace } from '#shared/core/rules/geo.ts'
 import type { ServiceContext } from '#shared/service/context.ts'
-import type { Writer } from '#shared/stores/bus/outbox.ts'
+import type { Tx } from '#shared/stores/db/db.ts'
 import type { Objects } from '#shared/stores/objects/objects.ts'
 import { createSpool, type Spool, SOS_PRESSES } from '#shared/stores/objects/spool.ts'
 import { emergencies, trackers } from '#shared/stores/schema/tables.ts'
@@ -55,7 +55,7 @@ async function withUser({ db }: ServiceContext, press: SosPress): Promise<KnownP
 async function recordPress(context: ServiceContext, press: KnownPress): Promise<Row> {
   const { db, outbox } = context
   const raised: Event[] = []
-  const row = await db.orm.transaction(async (tx) => {
+  const row = await db.transaction(async (tx) => {
     await ensurePilgrim(tx, press.userId, press.receivedMs)
     // Presses of a pilgrim are recorded one after another.
     await lockPilgrim(tx, press.userId)
@@ -71,8 +71,8 @@ async function recordPress(context: ServiceContext, press: KnownPress): Promise<
 }
 
 /** The latest emergency of a pilgrim, locked against a confirmation. */
-async function lockLatest(tx: Writer, userId: string): Promise<Row | undefined> {
-  const [row] = await tx
+async function lockLatest(tx: Tx, userId: string): Promise<Row | undefined> {
+  const [row] = await tx.orm
     .select()
     .from(emergencies)
     .where(eq(emergencies.userId, userId))
@@ -95,9 +95,9 @@ const placeFields = ({ place }: SosPress) =>
     ? null
     : { lat: place.lat, lng: place.lng, accuracy: place.accuracy, placeAt: new Date(place.atMs) }
 
-async function insertEmergency(tx: Writer, press: KnownPress): Promise<Row> {
+async function insertEmergency(tx: Tx, press: KnownPress): Promise<Row> {
   const pressedAt = new Date(press.pressedMs)
-  const [row] = await tx
+  const [row] = await tx.orm
     .insert(emergencies)
     .values({
       id: crypto.randomUUID(),
@@ -115,12 +115,12 @@ async function insertEmergency(tx: Writer, press: KnownPress): Promise<Row> {
   return row!
 }
 
-async function addPress(tx: Writer, last: Row, press: SosPress): Promise<Row> {
+async function addPress(tx: Tx, last: Row, press: SosPress): Promise<Row> {
   const pressedAt = new Date(press.pressedMs)
   const isLatest = pressedAt >= last.lastPressAt
   const place = placeFields(press)
   const isNewer = place !== null && (last.placeAt === null || place.placeAt >= last.placeAt)
-  const [row] = await tx
+  const [row] = await tx.orm
     .update(emergencies)
     .set({
       presses: last.presses + 1,

@@ -36,12 +36,12 @@ export async function createTracker(
   await charge(kv, 'drawing', address, config.limits.drawing)
   const id = crypto.randomUUID()
   const key = randomBytes(KEY_BYTES).toString('base64url')
-  await db.orm.transaction(async (tx) => {
+  await db.transaction(async (tx) => {
     await ensurePilgrim(tx, userId, nowMs)
     await lockPilgrim(tx, userId)
-    if ((await tx.$count(trackers, eq(trackers.userId, userId))) >= MAX_TRACKERS)
+    if ((await tx.orm.$count(trackers, eq(trackers.userId, userId))) >= MAX_TRACKERS)
       throw conflict(`You have ${MAX_TRACKERS} trackers already: revoke one that you do not use any more.`)
-    await tx.insert(trackers).values({
+    await tx.orm.insert(trackers).values({
       id,
       userId,
       keyHash: trackerKeyHash(key),
@@ -106,7 +106,7 @@ export async function revokeTracker(
   userId: string,
   id: string,
 ): Promise<{ id: string }> {
-  await db.orm.transaction(async (tx) => {
+  await db.transaction(async (tx) => {
     if ((await endTrackers(tx, kv, userId, id)) === 0)
       throw notFound('There is no such tracker; it may have been revoked already.')
   })

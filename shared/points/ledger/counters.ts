@@ -6,8 +6,7 @@
 import { existsSync, readdirSync, rmSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { sql } from 'drizzle-orm'
-import type { Writer } from '#shared/stores/bus/outbox.ts'
-import { type Database, isDatabaseUnavailable, type Query } from '#shared/stores/db/db.ts'
+import { type Database, isDatabaseUnavailable, type Tx } from '#shared/stores/db/db.ts'
 import type { PartitionCounters, Receipt, KvPoints } from '#shared/stores/kv/kv.ts'
 import { errorFields, type Log } from '#shared/runtime/log.ts'
 import { openCounterFile, type Pair, readCounterFile } from './counter-file.ts'
@@ -20,11 +19,11 @@ export interface BufferEpoch {
 
 /** Counts the points of a slice in the slice's transaction. A slice that is flushed again adds nothing to `stored`. */
 export async function countSlice(
-  tx: Query,
+  tx: Tx,
   { epoch, partition }: BufferEpoch,
   left: { readonly stored: number; readonly repeated: number; readonly erased: number },
 ): Promise<void> {
-  await tx`
+  await tx.sql`
     INSERT INTO ledger_counters AS b (epoch, partition, stored, repeated, erased)
     VALUES (${epoch}, ${partition}, ${left.stored}, ${left.repeated}, ${left.erased})
     ON CONFLICT (epoch, partition) DO UPDATE SET
@@ -37,7 +36,7 @@ export async function countSlice(
  * @param calm the partitions without a flush in flight
  */
 export async function storeCounters(
-  db: { readonly sql: Query },
+  db: Pick<Tx, 'sql'>,
   kv: KvPoints,
   calm: ReadonlySet<number> = new Set(),
 ): Promise<void> {
@@ -61,7 +60,7 @@ export async function storeCounters(
     Object.entries(callers).map(([caller, points]) => ({ epoch, partition, caller, points })),
   )
   await acknowledge(
-    db.sql,
+    db,
     callers.map((one) => ({ ...one, lost: 0 })),
   )
 }
@@ -76,10 +75,10 @@ interface Acknowledged extends BufferEpoch {
 }
 
 /** Stores the points that the kv has confirmed to callers. Of two values for one caller the larger one counts. */
-async function acknowledge(query: Query, acknowledged: readonly Acknowledged[]): Promise<void> {
+async function acknowledge(tx: Tx, acknowledged: readonly Acknowledged[]): Promise<void> {
   if (acknowledged.length === 0) return
   const column = <T>(read: (one: Acknowledged) => T): T[] => acknowledged.map(read)
-  await query`
+  await tx.sql`
     INSERT INTO ledger_callers AS c (epoch, partition, caller, acknowledged, lost)
     SELECT epoch, partition, caller, points + lost, lost FROM unnest(
       ${column((one) => one.epoch)}::text[], ${column((one) => one.partition)}::int[],
@@ -95,9 +94,9 @@ async function acknowledge(query: Query, acknowledged: readonly Acknowledged[]):
 type CounterChange = 'points-erased' | 'letters-erased' | 'letters-dropped' | 'letters-replayed'
 
 /** Adds to a count that an operator's action changes. */
-export async function countPoints(tx: Writer, name: CounterChange, points: number): Promise<void> {
+export async function countPoints(tx: Tx, name: CounterChange, points: number): Promise<void> {
   if (points === 0) return
-  await tx.execute(sql`
+  await tx.orm.execute(sql`
     INSERT INTO ledger_counts AS c (caller, name, points) VALUES ('', ${name}, ${points})
     ON CONFLICT (caller, name) DO UPDATE SET points = c.points + excluded.points`)
 }
@@ -107,10 +106,10 @@ export async function countPoints(tx: Writer, name: CounterChange, points: numbe
  * so that they do not count as lost in the old epochs.
  * @param closed the counters of the partitions at the time of the backup
  */
-export async function closeRestoredCounters(tx: Query, closed: readonly PartitionCounters[]): Promise<void> {
+export async function closeRestoredCounters(tx: Tx, closed: readonly PartitionCounters[]): Promise<void> {
   await storeCounters({ sql: tx }, { counters: async () => [...closed] })
   for (const [partition, { epoch, expired }] of closed.entries())
-    await tx`
+    await tx.sql`
       INSERT INTO ledger_callers (epoch, partition, caller, acknowledged)
       SELECT ${epoch}, ${partition}, 'restore', sum(points) + ${expired}::float8 FROM (
         SELECT stored + dead_letters + erased_pending + greatest(0, repeated + erased - excess) FROM ledger_counters
@@ -118,7 +117,7 @@ export async function closeRestoredCounters(tx: Query, closed: readonly Partitio
         UNION ALL SELECT lost - acknowledged FROM ledger_callers WHERE epoch = ${epoch} AND partition = ${partition}
       ) AS entries (points) HAVING count(*) > 0
       ON CONFLICT (epoch, partition, caller) DO UPDATE SET acknowledged = ledger_callers.acknowledged + excluded.acknowledged`
-  await tx`DELETE FROM ledger_counts WHERE name = 'journaled'`
+  await tx.sql`DELETE FROM ledger_counts WHERE name = 'journaled'`
 }
 
 // The counters of this process.

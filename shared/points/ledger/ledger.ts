@@ -282,10 +282,10 @@ export function createLossWatch({
 
 /** Records the difference between the confirmed losses and the recorded ones. */
 async function record(db: Database, confirmed: Ledger['losses'], nowMs: number): Promise<void> {
-  await db.sql.begin(async (tx) => {
+  await db.transaction(async (tx) => {
     // The lock lets each of two processes see the records of the other.
-    await tx`LOCK TABLE ledger_losses IN SHARE ROW EXCLUSIVE MODE`
-    await tx`
+    await tx.sql`LOCK TABLE ledger_losses IN SHARE ROW EXCLUSIVE MODE`
+    await tx.sql`
       INSERT INTO ledger_losses (at, epoch, partition, points)
       SELECT to_timestamp(${nowMs}::float8 / 1000), epoch, partition, coalesce(seen.points, 0) - coalesce(noted.points, 0)
       FROM unnest(

@@ -4,7 +4,7 @@
  */
 import { peekWithin } from '#shared/points/pending-points.ts'
 import { fieldOf, foldPointOf, type Point, readablePoints } from '#shared/points/point.ts'
-import type { Database, Query } from '#shared/stores/db/db.ts'
+import type { Database, Tx } from '#shared/stores/db/db.ts'
 import type { Pending, KvPoints } from '#shared/stores/kv/kv.ts'
 import type { Calendar } from '#shared/core/rules/calendar.ts'
 import { isPlace } from '#shared/core/rules/geo.ts'
@@ -104,7 +104,7 @@ async function readPeeking(
   // What is kept may be some seconds old, and the own row newer.
   const rows = await db.read(() =>
     readStored(
-      db.sql,
+      db,
       many.map((userId) => ({ userId, pending: [] })),
     ),
   )
@@ -130,7 +130,7 @@ export async function foldPending(
 ): Promise<Map<string, Pilgrim>> {
   if (buffered.length === 0) return new Map()
   const asked = buffered.map(({ userId, entries }): Asked => ({ userId, pending: readablePoints(entries) }))
-  const stored = await db.read(() => readStored(db.sql, asked))
+  const stored = await db.read(() => readStored(db, asked))
   const pilgrims = new Map<string, Pilgrim>()
   for (const one of asked) {
     const mine = stored.get(one.userId)!
@@ -211,7 +211,7 @@ const madeFrom = ({ pending }: Asked, { sums, firstMs, lastMs, lastDay, shown, k
 
 /** Folds late points into their days. All reads share a snapshot, because a flush may commit between two statements. */
 function readLate(db: Database, calendar: Calendar, { userId, pending }: Asked): Promise<Statistics> {
-  return db.sql.begin('isolation level repeatable read read only', async (tx) => {
+  return db.snapshot(async (tx) => {
     const stored = (await readStored(tx, [{ userId, pending }])).get(userId)!
     const added = addedPoints(pending, stored)
     return withDays(stored, pending, added, await refoldPending(tx, calendar, userId, added))
@@ -224,7 +224,7 @@ function readLate(db: Database, calendar: Calendar, { userId, pending }: Asked):
  * @param added in the order of the fold
  */
 export async function refoldPending(
-  tx: Query,
+  tx: Tx,
   calendar: Calendar,
   userId: string,
   added: readonly FoldPoint[],
@@ -358,8 +358,8 @@ type Row = Omit<PilgrimRow, 'consumption' | 'transport' | 'createdMs'> & {
 }
 
 /** Reads all requested pilgrims, by id, in one snapshot. @param asked each pilgrim once */
-export async function readStored(query: Query, asked: readonly Asked[]): Promise<Map<string, Stored>> {
-  const rows = await query<Row[]>`
+export async function readStored(tx: Tx, asked: readonly Asked[]): Promise<Map<string, Stored>> {
+  const rows = await tx.sql<Row[]>`
     SELECT u.user_id, p.display_name AS "displayName", p.picture_url AS "pictureUrl", p.language, p.phone,
            p.survey_completed_at IS NOT NULL AS "surveyCompleted", p.privacy_agreed AS "privacyAgreed",
            (extract(epoch FROM p.privacy_agreed_at) * 1000)::float8 AS "privacyAgreedMs",
@@ -385,19 +385,19 @@ export async function readStored(query: Query, asked: readonly Asked[]): Promise
     LEFT JOIN LATERAL (
       SELECT * FROM pilgrim_days l WHERE l.user_id = u.user_id ORDER BY l.day DESC LIMIT 1
     ) d ON true
-    LEFT JOIN (${knownOf(query, asked)}) k ON k.user_id = u.user_id`
+    LEFT JOIN (${knownOf(tx, asked)}) k ON k.user_id = u.user_id`
   return new Map(rows.map(({ user_id, ...row }) => [user_id, storedOf(row)]))
 }
 
 /** Selects the pending points that are in the table, by pilgrim. Without pending points the table is not read. */
-function knownOf(query: Query, asked: readonly Asked[]) {
+function knownOf(tx: Tx, asked: readonly Asked[]) {
   const users = asked.flatMap(({ userId, pending }) => pending.map(() => userId))
   const points = asked.flatMap(({ pending }) => pending)
-  if (points.length === 0) return query`SELECT NULL::text AS user_id, NULL::text[] AS known WHERE false`
+  if (points.length === 0) return tx.sql`SELECT NULL::text AS user_id, NULL::text[] AS known WHERE false`
   const times = points.map(({ sentMs }) => sentMs)
   const first = times.reduce((a, b) => Math.min(a, b))
   const last = times.reduce((a, b) => Math.max(a, b))
-  return query`
+  return tx.sql`
     SELECT e.user_id, array_agg(e.kind || e.sent_ms::bigint) AS known
     FROM unnest(${users}::text[], ${points.map(({ kind }) => kind)}::text[], ${times}::float8[])
       AS e (user_id, kind, sent_ms)

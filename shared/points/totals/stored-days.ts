@@ -1,5 +1,5 @@
 /** Reads stored days with the fold's state at their end, and the points of single days. */
-import type { Query } from '#shared/stores/db/db.ts'
+import type { Tx } from '#shared/stores/db/db.ts'
 import type { Calendar } from '#shared/core/rules/calendar.ts'
 import { ROUGH_M } from '#shared/core/rules/geo.ts'
 import type { Fix, FoldPoint, Page, StoredDay } from '#shared/core/distance/points-to-distance.ts'
@@ -36,12 +36,12 @@ interface StoredDayHours extends StoredDay {
  * @param asked each pilgrim once; `from` is a local day
  */
 export async function readDays(
-  tx: Query,
+  tx: Tx,
   asked: readonly { readonly userId: string; readonly from: string }[],
 ): Promise<Map<string, StoredDayHours[]>> {
   const days = new Map<string, StoredDayHours[]>()
   if (asked.length === 0) return days
-  const rows = await tx<DayRow[]>`
+  const rows = await tx.sql<DayRow[]>`
     SELECT d.user_id, d.day::text AS day, d.hours, d.points::float8 AS points, d.anchor_lat, d.anchor_lng,
            (extract(epoch FROM d.anchor_at) * 1000)::float8 AS anchor_ms, d.before_lat, d.before_lng,
            (extract(epoch FROM d.before_at) * 1000)::float8 AS before_ms
@@ -76,7 +76,7 @@ export const FOLD_COLUMNS = `kind, (extract(epoch FROM sent_at) * 1000)::float8 
   (extract(epoch FROM recorded_at) * 1000)::float8 AS t, lat, lng, mode, ${IS_ROUGH} AS rough`
 
 /** A condition on `gps_points`: one pilgrim's points that count in a span of time (epoch milliseconds). */
-export const inSpan = (tx: Query, userId: string, [fromMs, toMs]: readonly [number, number]) => tx`
+export const inSpan = (tx: Tx, userId: string, [fromMs, toMs]: readonly [number, number]) => tx.sql`
   user_id = ${userId}
     -- The key contains the time sent, which is between the time at which the point counts and a day after it.
     AND sent_at >= to_timestamp(${fromMs}::float8 / 1000)
@@ -89,13 +89,13 @@ export const POINTS_A_READ = 10_000
 
 /** Reads the stored points, inside the area, of one local day of a pilgrim: pages for `refold`, the last one empty. */
 export async function* readDayInPages(
-  tx: Query,
+  tx: Tx,
   userId: string,
   day: string,
   calendar: Calendar,
 ): AsyncGenerator<Page> {
-  const pages = tx<FoldPoint[]>`
-    SELECT ${tx.unsafe(FOLD_COLUMNS)} FROM gps_points g WHERE ${inSpan(tx, userId, calendar.span(day))} AND in_range
+  const pages = tx.sql<FoldPoint[]>`
+    SELECT ${tx.sql.unsafe(FOLD_COLUMNS)} FROM gps_points g WHERE ${inSpan(tx, userId, calendar.span(day))} AND in_range
     ORDER BY recorded_at, kind, sent_at`.cursor(POINTS_A_READ)
   for await (const points of pages) yield { points, isLast: false }
   yield { points: [], isLast: true }
@@ -103,7 +103,7 @@ export async function* readDayInPages(
 
 /** Reads the stored points, inside the area, of one local day of each pilgrim. */
 export async function readPointsOfDays(
-  tx: Query,
+  tx: Tx,
   asked: readonly { readonly userId: string; readonly day: string }[],
   calendar: Calendar,
 ): Promise<Map<string, FoldPoint[]>> {
@@ -111,8 +111,8 @@ export async function readPointsOfDays(
   if (asked.length === 0) return points
   const spans = asked.map(({ day }) => calendar.span(day))
   const [first, last] = [Math.min(...spans.map(([from]) => from)), Math.max(...spans.map(([, to]) => to))]
-  const rows = await tx<(FoldPoint & { user_id: string })[]>`
-    SELECT p.user_id, ${tx.unsafe(FOLD_COLUMNS)}
+  const rows = await tx.sql<(FoldPoint & { user_id: string })[]>`
+    SELECT p.user_id, ${tx.sql.unsafe(FOLD_COLUMNS)}
     FROM unnest(${asked.map(({ userId }) => userId)}::text[], ${spans.map(([from]) => from)}::float8[],
                 ${spans.map(([, to]) => to)}::float8[]) AS a (user_id, from_ms, to_ms)
     CROSS JOIN LATERAL (

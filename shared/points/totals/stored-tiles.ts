@@ -1,5 +1,5 @@
 /** Reads and writes the tiles of the map. */
-import type { Query } from '#shared/stores/db/db.ts'
+import type { Tx } from '#shared/stores/db/db.ts'
 import {
   type Counts,
   packCounts,
@@ -15,8 +15,8 @@ import {
 const TILES_LOCK = 20_260_419
 
 /** Locks the tiles until the transaction ends. */
-export const lockTiles = async (tx: Query): Promise<void> =>
-  void (await tx`SELECT pg_advisory_xact_lock(${TILES_LOCK})`)
+export const lockTiles = async (tx: Tx): Promise<void> =>
+  void (await tx.sql`SELECT pg_advisory_xact_lock(${TILES_LOCK})`)
 
 /** A tile as it is stored. */
 export interface StoredTile extends TileName {
@@ -31,7 +31,7 @@ const peopleOf = (name: TileName, packed: Uint8Array): Uint8Array | null =>
   storesPeople(name) ? packPeople(packed) : null
 
 /** Adds counts to the stored tiles. The caller holds the lock. */
-export async function addTiles(tx: Query, tiles: readonly Tile[]): Promise<void> {
+export async function addTiles(tx: Tx, tiles: readonly Tile[]): Promise<void> {
   const held = await readSameTiles(tx, tiles)
   const sums = tiles.map(({ counts, ...name }): StoredTile => {
     const before = held.get(tileKey(name))
@@ -51,15 +51,15 @@ export async function addTiles(tx: Query, tiles: readonly Tile[]): Promise<void>
 }
 
 /** Deletes a stored tile. The caller holds the lock. */
-export const deleteTile = async (tx: Query, { zoom, span, startMs, x, y }: TileName): Promise<void> =>
-  void (await tx`
+export const deleteTile = async (tx: Tx, { zoom, span, startMs, x, y }: TileName): Promise<void> =>
+  void (await tx.sql`
     DELETE FROM cell_tiles WHERE zoom = ${zoom} AND span = ${span} AND y = ${y} AND x = ${x}
       AND start = to_timestamp(${startMs}::float8 / 1000)`)
 
 /** Reads the stored tiles with these names, by `tileKey`. */
-async function readSameTiles(tx: Query, names: readonly TileName[]): Promise<Map<string, StoredTile>> {
-  const rows = await tx<TileRow[]>`
-    SELECT ${tx.unsafe(TILE_COLUMNS)} FROM unnest(
+async function readSameTiles(tx: Tx, names: readonly TileName[]): Promise<Map<string, StoredTile>> {
+  const rows = await tx.sql<TileRow[]>`
+    SELECT ${tx.sql.unsafe(TILE_COLUMNS)} FROM unnest(
       ${names.map(({ zoom }) => zoom)}::int[], ${names.map(({ span }) => span)}::text[],
       ${names.map(({ startMs }) => startMs)}::float8[], ${names.map(({ y }) => y)}::int[],
       ${names.map(({ x }) => x)}::int[]
@@ -91,8 +91,8 @@ export function tileToStore({ counts, ...name }: TileName & { readonly counts: C
 }
 
 /** Replaces stored tiles. The caller holds the lock. */
-export async function writeTiles(tx: Query, tiles: readonly StoredTile[]): Promise<void> {
-  await tx`
+export async function writeTiles(tx: Tx, tiles: readonly StoredTile[]): Promise<void> {
+  await tx.sql`
     INSERT INTO cell_tiles AS c (zoom, span, start, x, y, points, users, counts, people)
     SELECT zoom, span, to_timestamp(ms / 1000), x, y, points::bigint, users, decode(packed, 'base64'),
            decode(people, 'base64')

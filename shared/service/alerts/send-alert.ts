@@ -81,8 +81,8 @@ export function createMessenger(context: ServiceContext, line: Line | null) {
 async function record({ config, db }: ServiceContext, entry: Entry): Promise<void> {
   const { key, text, at, state, retryKey, requestId, detail } = entry
   const id = randomUUID()
-  await db.orm.transaction(async (tx) => {
-    const written = await tx
+  await db.transaction(async (tx) => {
+    const written = await tx.orm
       .insert(messages)
       .values({
         id,
@@ -99,7 +99,7 @@ async function record({ config, db }: ServiceContext, entry: Entry): Promise<voi
       .onConflictDoNothing({ target: messages.causeKey })
       .returning({ id: messages.id })
     if (written.length === 0) return
-    await tx.insert(messageChunks).values({
+    await tx.orm.insert(messageChunks).values({
       messageId: id,
       state,
       recipients: [config.alertUserId],

@@ -3,7 +3,7 @@ import { eq } from 'drizzle-orm'
 import type { Calendar } from '#shared/core/rules/calendar.ts'
 import { time } from '#shared/contracts/fields.ts'
 import { type Notifications, NotificationSlot } from '#shared/contracts/messages.ts'
-import type { Writer } from '#shared/stores/bus/outbox.ts'
+import type { Tx } from '#shared/stores/db/db.ts'
 import { notificationPlan } from '#shared/stores/schema/tables.ts'
 
 /** When the hour of a slot begins on a local day, epoch milliseconds. An hour that clocks skip begins with the next one. */
@@ -57,8 +57,8 @@ export const DEFAULT_SLOTS: readonly NotificationSlot[] = [
   },
 ]
 
-export async function readNotifications(tx: Writer): Promise<Notifications> {
-  const [row] = await tx.select().from(notificationPlan).where(eq(notificationPlan.id, PLAN_ID))
+export async function readNotifications(tx: Tx): Promise<Notifications> {
+  const [row] = await tx.orm.select().from(notificationPlan).where(eq(notificationPlan.id, PLAN_ID))
   if (row === undefined)
     return { slots: [...DEFAULT_SLOTS], defaults: true, changed_at: null, changed_by: null }
   return {

@@ -1,7 +1,7 @@
 /** The audit log records every admin write in the transaction of the write. */
 import type { Operator } from './admin-auth.ts'
 import type { AuditRole } from '#shared/contracts/audit.ts'
-import type { Writer } from '#shared/stores/bus/outbox.ts'
+import type { Tx } from '#shared/stores/db/db.ts'
 import { auditLog } from '#shared/stores/schema/tables.ts'
 
 /** An operator in one request. */
@@ -13,13 +13,13 @@ export interface Acting extends Operator {
 export type Actor = Omit<Acting, 'role' | 'level'> & { readonly role: AuditRole }
 
 export async function audit(
-  tx: Writer,
+  tx: Tx,
   { role, name, fingerprint, requestId }: Actor,
   action: string,
   details: Record<string, unknown>,
   nowMs: number,
 ): Promise<void> {
-  await tx.insert(auditLog).values({
+  await tx.orm.insert(auditLog).values({
     at: new Date(nowMs),
     role,
     tokenName: name,

@@ -11,19 +11,16 @@ import {
   type Subscriber,
   SUBSCRIBERS,
 } from '#shared/contracts/events.ts'
-import type { Database, Orm } from '#shared/stores/db/db.ts'
+import type { Database, Tx } from '#shared/stores/db/db.ts'
 import { eachApart, type Reporting, type Repeated, repeated } from '#shared/stores/repeated-work.ts'
 import { originOf, span, traceparent } from '#shared/runtime/traces.ts'
 import { errorFields } from '#shared/runtime/log.ts'
 import { handled, outbox } from '#shared/stores/schema/tables.ts'
 import { and, desc, eq, gt, gte, inArray, lt, notExists } from 'drizzle-orm'
 
-/** The common interface of drizzle and its transactions. */
-export type Writer = Pick<Orm, 'insert' | 'select' | 'update' | 'delete' | 'execute' | '$count'>
-
 export interface Outbox {
   /** Writes an event in the caller's transaction; call `ring` after the commit. */
-  add<S extends Subject>(tx: Writer, subject: S, payload: Payload<S>): Promise<Event<S>>
+  add<S extends Subject>(tx: Tx, subject: S, payload: Payload<S>): Promise<Event<S>>
   /** Announces a committed event on the bus. Never fails, because the sweep announces it again. */
   ring(event: Event): Promise<void>
   /**
@@ -71,7 +68,7 @@ export function createOutbox(
   let isOpen = true
   return {
     async add(tx, subject, payload) {
-      const [row] = await tx
+      const [row] = await tx.orm
         .insert(outbox)
         .values({ subject, payload, createdAt: new Date(now()) })
         .returning({ id: outbox.id })

@@ -55,9 +55,9 @@ export async function ensureDayPartitions(db: Database, nowMs: number, log: Log)
     const { name, create } = dayPartition(date)
     if (existing.has(name)) continue
     try {
-      await db.sql.begin(async (tx) => {
-        await tx.unsafe(`SET LOCAL lock_timeout = '${LOCK_TIMEOUT}'`)
-        await tx.unsafe(create)
+      await db.transaction(async (tx) => {
+        await tx.sql.unsafe(`SET LOCAL lock_timeout = '${LOCK_TIMEOUT}'`)
+        await tx.sql.unsafe(create)
       })
     } catch (error) {
       const code = error instanceof Error && 'code' in error ? String(error.code) : ''

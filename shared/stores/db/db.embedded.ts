@@ -84,7 +84,7 @@ const insertArrays: InsertRows = async (tx, table, columns, items) => {
   const names = columns.map(({ name }) => name).join()
   const arrays = columns.map(({ type }, i) => `$${i + 1}::${TRANSPORT[type][0]}[]`)
   const read = columns.map(({ name, type }) => TRANSPORT[type][1](name))
-  await tx.unsafe(
+  await tx.sql.unsafe(
     `INSERT INTO ${table} (${names}) SELECT ${read.join()} FROM unnest(${arrays.join()}) AS given (${names})`,
     columns.map(({ type, of }) => items.map((item) => toTransport(type, of(item)))) as never[],
     { prepare: true },

@@ -49,7 +49,7 @@ const copyRows: InsertRows = async (tx, table, columns, items) => {
   const names = columns.map(({ name }) => name).join()
   // Our patch of postgres.js sends these messages together with the statement.
   const options = { copyMessages: packRows(columns, items) } as UnsafeQueryOptions
-  const { count } = await tx.unsafe(`COPY ${table} (${names}) FROM STDIN (FORMAT binary)`, [], options)
+  const { count } = await tx.sql.unsafe(`COPY ${table} (${names}) FROM STDIN (FORMAT binary)`, [], options)
   if (count !== items.length)
     throw new LoggableError('the patch of postgres.js is missing: run `bun install`')
 }

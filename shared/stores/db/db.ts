@@ -10,14 +10,18 @@ import type { PostgresJsDatabase } from 'drizzle-orm/postgres-js'
 import type { Sql, TransactionSql } from 'postgres'
 import { LoggableError } from '#shared/runtime/log.ts'
 
-export type Orm = PostgresJsDatabase
-/** Raw SQL, outside or inside a transaction. */
-export type Query = Sql | TransactionSql
+/** What statements run on, as SQL or by drizzle: a transaction, or the database itself. */
+export interface Tx {
+  readonly sql: Sql | TransactionSql
+  readonly orm: Pick<PostgresJsDatabase, 'insert' | 'select' | 'update' | 'delete' | 'execute' | '$count'>
+}
 
-export interface Database {
+export interface Database extends Tx {
   readonly sql: Sql
-  readonly orm: Orm
   readonly insertRows: InsertRows
+  transaction<T>(run: (tx: Tx) => Promise<T>): Promise<T>
+  /** Runs a read-only transaction whose statements all see the same moment. */
+  snapshot<T>(read: (tx: Tx) => Promise<T>): Promise<T>
   /**
    * Runs a read or an idempotent write, and retries it once if its pooled connection is dead (after a restart all are).
    */
@@ -42,7 +46,7 @@ export interface Column<T> {
  * @throws ValueRefused or PostgresError for a value that its column rejects
  */
 export type InsertRows = <T>(
-  tx: Query,
+  tx: Tx,
   table: string,
   columns: readonly Column<T>[],
   items: readonly T[],
@@ -112,16 +116,16 @@ const BATCH_ROWS = 5_000
 
 /** Yields the rows of a SELECT in batches of `count`. Each cursor of a transaction needs a unique name. */
 export async function* cursorBatches<R extends object>(
-  tx: Query,
+  tx: Tx,
   name: string,
   select: string,
   count = BATCH_ROWS,
 ): AsyncGenerator<R[]> {
-  await tx.unsafe(`DECLARE ${name} NO SCROLL CURSOR FOR ${select}`)
+  await tx.sql.unsafe(`DECLARE ${name} NO SCROLL CURSOR FOR ${select}`)
   for (;;) {
-    const rows = await tx.unsafe<R[]>(`FETCH ${count} FROM ${name}`)
+    const rows = await tx.sql.unsafe<R[]>(`FETCH ${count} FROM ${name}`)
     if (rows.length === 0) break
     yield [...rows]
   }
-  await tx.unsafe(`CLOSE ${name}`)
+  await tx.sql.unsafe(`CLOSE ${name}`)
 }

@@ -6,7 +6,7 @@ import { readFileSync } from 'node:fs'
 import { z } from 'zod'
 import { ConfigError, environment, readConfig } from '#shared/runtime/config/config.ts'
 import { readCommandLine } from '#shared/runtime/command-line.ts'
-import type { Database, Query } from './db.ts'
+import type { Database, Tx } from './db.ts'
 import { openDatabase } from './open-database.ts'
 import { describeError, LoggableError } from '#shared/runtime/log.ts'
 
@@ -48,10 +48,10 @@ export class OtherSchema extends LoggableError {
  * Names of the migrations that were applied to a database, oldest first.
  * @throws OtherSchema when a newer release has migrated it
  */
-export async function readSchema(sql: Query, migrations = MIGRATIONS): Promise<string[]> {
-  const [table] = await sql`SELECT to_regclass('drizzle.__drizzle_migrations') IS NOT NULL AS known`
+export async function readSchema(tx: Tx, migrations = MIGRATIONS): Promise<string[]> {
+  const [table] = await tx.sql`SELECT to_regclass('drizzle.__drizzle_migrations') IS NOT NULL AS known`
   if (!table?.known) return []
-  const rows = await sql<{ made_ms: number }[]>`
+  const rows = await tx.sql<{ made_ms: number }[]>`
     SELECT created_at::float8 AS made_ms FROM drizzle.__drizzle_migrations ORDER BY created_at`
   const names = new Map(migrations.map(({ name, madeMs }) => [madeMs, name]))
   const unknown = rows.filter(({ made_ms }) => !names.has(made_ms)).length
@@ -64,8 +64,8 @@ export async function readSchema(sql: Query, migrations = MIGRATIONS): Promise<s
 }
 
 /** @throws OtherSchema unless the database has exactly the schema of this release */
-export async function expectSchema(sql: Query, migrations = MIGRATIONS): Promise<void> {
-  const applied = await readSchema(sql, migrations)
+export async function expectSchema(tx: Tx, migrations = MIGRATIONS): Promise<void> {
+  const applied = await readSchema(tx, migrations)
   const missing = migrations.filter(({ name }) => !applied.includes(name))
   if (missing.length > 0)
     throw new OtherSchema(
@@ -74,20 +74,20 @@ export async function expectSchema(sql: Query, migrations = MIGRATIONS): Promise
 }
 
 /** Applies migrations in the caller's transaction and records them in the same format as drizzle's migrator. */
-export async function applyMigrations(tx: Query, migrations: readonly Migration[]): Promise<void> {
-  await tx`CREATE SCHEMA IF NOT EXISTS drizzle`
-  await tx`
+export async function applyMigrations(tx: Tx, migrations: readonly Migration[]): Promise<void> {
+  await tx.sql`CREATE SCHEMA IF NOT EXISTS drizzle`
+  await tx.sql`
     CREATE TABLE IF NOT EXISTS drizzle.__drizzle_migrations (id serial PRIMARY KEY, hash text NOT NULL, created_at bigint)`
   for (const { sql, madeMs } of migrations) {
-    for (const statement of sql.split('--> statement-breakpoint')) await tx.unsafe(statement)
+    for (const statement of sql.split('--> statement-breakpoint')) await tx.sql.unsafe(statement)
     const hash = new Bun.CryptoHasher('sha256').update(sql).digest('hex')
-    await tx`INSERT INTO drizzle.__drizzle_migrations (hash, created_at) VALUES (${hash}, ${madeMs})`
+    await tx.sql`INSERT INTO drizzle.__drizzle_migrations (hash, created_at) VALUES (${hash}, ${madeMs})`
   }
 }
 
 /** Takes the lock of migrations and restores until the transaction ends. */
-export const lockMigrations = async (tx: Query): Promise<void> =>
-  void (await tx`SELECT pg_advisory_xact_lock(${MIGRATION_LOCK})`)
+export const lockMigrations = async (tx: Tx): Promise<void> =>
+  void (await tx.sql`SELECT pg_advisory_xact_lock(${MIGRATION_LOCK})`)
 
 /**
  * Applies the missing migrations, each in its own transaction. Safe to repeat and to run concurrently. On a live
@@ -101,7 +101,7 @@ export async function migrateDatabase(
 ): Promise<void> {
   for (let attempt = 1; ; attempt++)
     try {
-      while (await db.sql.begin((tx) => migrateOnce(tx, migrations))) attempt = 1
+      while (await db.transaction((tx) => migrateOnce(tx, migrations))) attempt = 1
       return
     } catch (error) {
       const locked = error instanceof Error && 'code' in error && error.code === LOCK_NOT_AVAILABLE
@@ -111,14 +111,14 @@ export async function migrateDatabase(
 }
 
 /** Applies the next migration. @returns whether there was one */
-async function migrateOnce(tx: Query, migrations: readonly Migration[]): Promise<boolean> {
+async function migrateOnce(tx: Tx, migrations: readonly Migration[]): Promise<boolean> {
   // Building an index of a large table is slow, and another job may hold the lock for long.
-  await tx`SET LOCAL statement_timeout = 0`
+  await tx.sql`SET LOCAL statement_timeout = 0`
   await lockMigrations(tx)
   const applied = await readSchema(tx, migrations)
   const next = migrations.find(({ name }) => !applied.includes(name))
   if (next === undefined) return false
-  await tx.unsafe(`SET LOCAL lock_timeout = ${LOCK_MS}`)
+  await tx.sql.unsafe(`SET LOCAL lock_timeout = ${LOCK_MS}`)
   await applyMigrations(tx, [next])
   return true
 }

@@ -1,8 +1,10 @@
 /** Opens the database with the driver that the URL selects. */
-import { drizzle } from 'drizzle-orm/postgres-js'
+import { PgDatabase, PgDialect } from 'drizzle-orm/pg-core'
+import { drizzle, type PostgresJsQueryResultHKT, PostgresJsSession } from 'drizzle-orm/postgres-js'
+import type { Sql, TransactionSql } from 'postgres'
 import { openEmbeddedPostgres } from './db.embedded.ts'
 import { openPostgres } from './db.postgres.ts'
-import { type Database, DatabaseTimeout, isDatabaseUnavailable, isStatementTimeout } from './db.ts'
+import { type Database, DatabaseTimeout, isDatabaseUnavailable, isStatementTimeout, type Tx } from './db.ts'
 import { rejectWith, within } from '#shared/runtime/deadline.ts'
 
 const PROBE_MS = 2_000
@@ -42,6 +44,21 @@ export function queuedProbe(
   }
 }
 
+const CASING = 'snake_case'
+const dialect = new PgDialect({ casing: CASING })
+
+/** drizzle cannot be opened on a transaction of postgres.js, so its parts are put together here. */
+const txOf = (sql: TransactionSql): Tx => ({
+  sql,
+  get orm() {
+    return new PgDatabase<PostgresJsQueryResultHKT>(
+      dialect,
+      new PostgresJsSession(sql as unknown as Sql, dialect, undefined),
+      undefined,
+    )
+  },
+})
+
 /**
  * Opens the database at the URL, or the embedded one in `dir` if the URL is empty. Does not migrate it.
  * @param options.statementMs statement timeout on a server in milliseconds, one minute by default; 0: none
@@ -57,8 +74,13 @@ export async function openDatabase(options: {
       : openPostgres(options.url, options.statementMs)
   return {
     sql: client,
-    orm: drizzle(client, { casing: 'snake_case' }),
+    orm: drizzle(client, { casing: CASING }),
     insertRows,
+    transaction: (run) => client.begin((sql) => run(txOf(sql))) as ReturnType<typeof run>,
+    snapshot: (read) =>
+      client.begin('isolation level repeatable read read only', (sql) => read(txOf(sql))) as ReturnType<
+        typeof read
+      >,
     async read(query) {
       try {
         return await query()

@@ -1,6 +1,6 @@
 /** The statements of a transaction as spans. */
 import { isTracing, span } from '#shared/runtime/traces.ts'
-import type { Query } from './db.ts'
+import type { Tx } from './db.ts'
 
 const TABLE = /(?<!epoch )\b(?:INTO|FROM|UPDATE|COPY)\s+(?!unnest|jsonb)(\w+)/
 
@@ -8,8 +8,8 @@ const TABLE = /(?<!epoch )\b(?:INTO|FROM|UPDATE|COPY)\s+(?!unnest|jsonb)(\w+)/
 const nameOf = (text: string): string =>
   [/\w+/.exec(text)?.[0], TABLE.exec(text)?.[1]].filter((part) => part !== undefined).join(' ')
 
-/** @returns the handle itself; while traces are on, one that makes a span of each statement when it is awaited */
-export function tracedStatements<Q extends Query>(tx: Q): Q {
+/** @returns the transaction itself; while traces are on, one that makes a span of each SQL statement when it is awaited */
+export function tracedStatements(tx: Tx): Tx {
   if (!isTracing()) return tx
   const traced =
     (call: (...given: never[]) => object) =>
@@ -30,11 +30,12 @@ export function tracedStatements<Q extends Query>(tx: Q): Q {
       }) as typeof then
       return made
     }
-  return new Proxy(tx, {
+  const sql = new Proxy(tx.sql, {
     apply: (target, _, given) => traced(target as never)(...(given as never[])),
     get: (target, name) => {
       const found: unknown = Reflect.get(target, name)
       return name === 'unsafe' ? traced(found as never) : found
     },
   })
+  return { sql, orm: tx.orm }
 }

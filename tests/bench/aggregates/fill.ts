@@ -95,8 +95,8 @@ async function describePilgrims({ sql }: Database): Promise<void> {
       1, updated_at
     FROM (SELECT *, right(user_id, 6)::int AS n FROM pilgrims) p WHERE n % 2 = 0`
   await sql.begin(async (tx) => {
-    await recountReported(tx)
-    await recountSurveys(tx)
+    await recountReported({ sql: tx })
+    await recountSurveys({ sql: tx })
   })
   await sql`VACUUM ANALYZE`
 }

@@ -135,13 +135,13 @@ function inserting(db: Database, points: number): Contender {
     async measure() {
       await db.sql`TRUNCATE copied`
       const started = performance.now()
-      await db.sql.begin(async (tx) => {
+      await db.transaction(async (tx) => {
         for (let k = 0; k < count; k++) {
           const [user, kind, sent, recorded, received, lat, lng] = columnsOf(
             Math.floor(k / PER_PILGRIM),
             k % PER_PILGRIM,
           )
-          await tx`
+          await tx.sql`
             INSERT INTO copied (user_id, kind, sent_at, recorded_at, received_at, lat, lng, in_range, clock_corrected)
             VALUES (${user!}, ${kind!}, ${sent!}, ${recorded!}, ${received!}, ${lat!}, ${lng!}, true, false)`
         }

@@ -2,10 +2,10 @@
 import { type Emergency, type EmergencyPlace, EmergencySource } from '#shared/contracts/emergencies.ts'
 import { time, timeOrNull } from '#shared/contracts/fields.ts'
 import { isPlace } from '#shared/core/rules/geo.ts'
-import { peekWithTimeout } from '#shared/points/pending-points.ts'
-import { readablePoints } from '#shared/points/point.ts'
+import { readPending } from '#shared/points/pending-points.ts'
+import type { Point } from '#shared/points/point.ts'
 import type { Database } from '#shared/stores/db/db.ts'
-import type { Entry, KvPoints } from '#shared/stores/kv/kv.ts'
+import type { KvPoints } from '#shared/stores/kv/kv.ts'
 import { emergencies, pilgrims, pilgrimTotals } from '#shared/stores/schema/tables.ts'
 import { desc, eq, getTableColumns, type SQL, sql } from 'drizzle-orm'
 
@@ -45,8 +45,7 @@ export async function readEmergencies(
       .limit(MOST),
   )
   const placeless = rows.filter(({ lat }) => lat === null).map(({ userId }) => userId)
-  const pending = placeless.length === 0 ? null : await peekWithTimeout(kv, placeless)
-  const pendingOf = new Map(placeless.map((userId, i) => [userId, pending?.[i] ?? []]))
+  const pending = placeless.length === 0 ? null : await readPending(kv, placeless)
   return rows.map((row) => ({
     id: row.id,
     userId: row.userId,
@@ -57,7 +56,7 @@ export async function readEmergencies(
     first_press_at: time(row.firstPressAt),
     last_press_at: time(row.lastPressAt),
     presses: row.presses,
-    place: placeOf(row) ?? lastPlace(pendingOf.get(row.userId) ?? [], row.last),
+    place: placeOf(row) ?? lastPlace(pending?.get(row.userId) ?? [], row.last),
     confirmed_at: timeOrNull(row.confirmedAt),
     confirmed_by: row.confirmedBy,
   }))
@@ -80,10 +79,8 @@ interface Stored {
 }
 
 /** The last place that is known of a pilgrim: pending, or stored. */
-function lastPlace(pending: readonly Entry[], stored: Stored | null): EmergencyPlace | null {
-  const [latest] = readablePoints(pending)
-    .filter(isPlace)
-    .sort((a, b) => b.recordedMs - a.recordedMs)
+function lastPlace(pending: readonly Point[], stored: Stored | null): EmergencyPlace | null {
+  const [latest] = pending.filter(isPlace).sort((a, b) => b.recordedMs - a.recordedMs)
   if (latest !== undefined && latest.recordedMs >= (stored?.at?.getTime() ?? -Infinity)) {
     const { lat, lng, accuracy, recordedMs } = latest
     return { lat, lng, accuracy, at: time(recordedMs), of_press: false }

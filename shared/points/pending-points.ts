@@ -9,6 +9,7 @@ import {
   type KvPoints,
 } from '#shared/stores/kv/kv.ts'
 import type { BufferEpoch } from './ledger/counters.ts'
+import { type BufferedPoint, readablePoints } from './point.ts'
 import type { Database } from '#shared/stores/db/db.ts'
 
 // Reads for answers that are useful without the buffer: they return null when the kv is unavailable or slow.
@@ -26,13 +27,22 @@ export async function peekWithin<T>(read: Promise<T>): Promise<T | null> {
   }
 }
 
-/** Pending points of several pilgrims, in the order of `userIds`; null: the buffer is unavailable. */
-export const peekWithTimeout = (kv: KvPoints, userIds: readonly string[]): Promise<Entry[][] | null> =>
-  peekWithin(kv.peekEach(userIds))
-
-/** Pending points of one pilgrim; null: the buffer is unavailable. */
+/** Pending entries of one pilgrim; null: the buffer is unavailable. */
 export const peekPilgrim = (kv: KvPoints, userId: string): Promise<Entry[] | null> =>
   peekWithin(kv.peek(userId))
+
+/** Pending points by pilgrim, each of `userIds` included; null: the buffer is unavailable. */
+export async function readPending(
+  kv: KvPoints,
+  userIds: readonly string[],
+): Promise<ReadonlyMap<string, readonly BufferedPoint[]> | null> {
+  const entries = await peekWithin(kv.peekEach(userIds))
+  return entries && new Map(userIds.map((userId, i) => [userId, readablePoints(entries[i]!)]))
+}
+
+/** Pending points of one pilgrim; null: the buffer is unavailable. */
+export const readPendingOf = async (kv: KvPoints, userId: string): Promise<readonly BufferedPoint[] | null> =>
+  (await readPending(kv, [userId]))?.get(userId) ?? null
 
 /** All pilgrims with pending points; null: the buffer is unavailable. */
 export async function pendingUsersWithTimeout(kv: KvPoints): Promise<string[] | null> {

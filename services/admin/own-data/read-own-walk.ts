@@ -2,7 +2,7 @@
 import type { ServiceContext } from '#shared/service/context.ts'
 import { time } from '#shared/contracts/fields.ts'
 import { type OwnWalk, type OwnWalkRequest, MAX_CHECKINS } from '#shared/contracts/own-data.ts'
-import { peekWithin, peekPilgrim } from '#shared/points/pending-points.ts'
+import { peekWithin, readPendingOf } from '#shared/points/pending-points.ts'
 import type { Tx } from '#shared/stores/db/db.ts'
 import {
   addTotals,
@@ -25,7 +25,7 @@ import {
   readStored,
 } from '#shared/points/totals/pilgrim-statistics.ts'
 import { IS_ROUGH, inSpan, readDays } from '#shared/points/totals/stored-days.ts'
-import { fieldOf, type Point, readablePoints } from '#shared/points/point.ts'
+import { fieldOf, type Point } from '#shared/points/point.ts'
 import type { Calendar } from '#shared/core/rules/calendar.ts'
 import { roundKg, roundKm } from '#shared/core/rules/rounding.ts'
 import { distanceMm } from '#shared/core/rules/geo.ts'
@@ -56,8 +56,8 @@ async function readNow(
   { db, kv, calendar, now }: ServiceContext,
   { user_id: userId, day: wanted }: OwnWalkRequest,
 ): Promise<OwnWalk> {
-  const entries = await peekPilgrim(kv, userId)
-  const pending = readablePoints(entries ?? [])
+  const buffered = await readPendingOf(kv, userId)
+  const pending = buffered ?? []
   return db.read(() =>
     db.snapshot(async (tx) => {
       const stored = (await readStored(tx, [{ userId, pending }])).get(userId)!
@@ -71,7 +71,7 @@ async function readNow(
       return {
         userId,
         as_of: time(now()),
-        pending: entries === null ? null : pending.length,
+        pending: buffered && buffered.length,
         days: Array.from(days, ([name, sums]) => ({
           day: name,
           km: roundKm(sums.distanceMm),

@@ -3,8 +3,12 @@ import { z } from 'zod'
 import type { ServiceContext } from '#shared/service/context.ts'
 import { ParticipantStatus, Role, Time, time, UserId, timeOrNull } from '#shared/contracts/fields.ts'
 import { MAX_ORDERED, type UserRow, type UsersQuery, type UserSort } from '#shared/contracts/reports.ts'
-import { peekWithTimeout, pendingUsersWithTimeout } from '#shared/points/pending-points.ts'
-import { foldPending, type Pilgrim, type Statistics } from '#shared/points/totals/pilgrim-statistics.ts'
+import { pendingUsersWithTimeout } from '#shared/points/pending-points.ts'
+import {
+  type Pilgrim,
+  readPilgrimsIfBuffered,
+  type Statistics,
+} from '#shared/points/totals/pilgrim-statistics.ts'
 import { decodeCursor, readPage } from '#shared/service/http/pagination.ts'
 import { levelOf } from '#shared/core/rules/levels.ts'
 import { consumptionMg, transportSums } from '#shared/core/rules/carbon.ts'
@@ -41,7 +45,7 @@ export async function listUsers(context: ServiceContext, query: UsersQuery) {
   const ordered =
     keyOf === undefined || waiting === null || waiting.length > MAX_ORDERED
       ? null
-      : await foldWaiting(context, waiting)
+      : await readPilgrimsIfBuffered(context, waiting)
   const shownKey = (userId: string): string | null => {
     const statistics = ordered?.get(userId)?.statistics
     return statistics ? keyOf!(statistics) : null
@@ -67,7 +71,7 @@ export async function listUsers(context: ServiceContext, query: UsersQuery) {
   )
   const among = waiting && new Set(waiting)
   const userIds = items.map((row) => row.user_id).filter((userId) => among?.has(userId))
-  const folded = ordered ?? (waiting && (await foldWaiting(context, userIds)))
+  const folded = ordered ?? (waiting && (await readPilgrimsIfBuffered(context, userIds)))
   const found = items.map((row) => shown(row, folded))
   const pending = folded && found.reduce((sum, row) => sum + row.pending!, 0)
   return { items: found, next_cursor, pending }
@@ -105,14 +109,6 @@ function shown(row: Row, folded: ReadonlyMap<string, Pilgrim> | null): UserRow {
     last_seen: timeOrNull(lastMs),
     pending: folded && (pilgrim?.statistics ? pilgrim.pending : 0),
   }
-}
-
-/** Pilgrims with their pending points; null: the buffer is unavailable. */
-async function foldWaiting(context: ServiceContext, userIds: readonly string[]) {
-  if (userIds.length === 0) return new Map<string, Pilgrim>()
-  const held = await peekWithTimeout(context.kv, userIds)
-  const waiting = held && userIds.map((userId, i) => ({ userId, entries: held[i]! }))
-  return waiting && foldPending(context, waiting)
 }
 
 interface Row {

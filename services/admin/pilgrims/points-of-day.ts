@@ -1,6 +1,6 @@
 /** One day of a pilgrim's points, with what the fold makes of each: the reason of the day's sum. */
 import { z } from 'zod'
-import { peekPilgrim } from '#shared/points/pending-points.ts'
+import { readPendingOf } from '#shared/points/pending-points.ts'
 import { time } from '#shared/contracts/fields.ts'
 import {
   MAX_WAY,
@@ -19,7 +19,7 @@ import type { Acting } from '#shared/service/security/audit-log.ts'
 import { expectKnown } from '#shared/pilgrims/profile.ts'
 import { auditLook } from './audit-look.ts'
 import { MEASUREMENTS } from '#shared/contracts/gps-points.ts'
-import { fieldOf, foldPointOf, type Point, readablePoints } from '#shared/points/point.ts'
+import { fieldOf, foldPointOf, type Point } from '#shared/points/point.ts'
 import {
   byInstant,
   type ExplainedPoint,
@@ -28,7 +28,6 @@ import {
 } from '#shared/core/distance/points-to-distance.ts'
 import { inSpan, readDays } from '#shared/points/totals/stored-days.ts'
 import { isPlace } from '#shared/core/rules/geo.ts'
-import type { Entry } from '#shared/stores/kv/kv.ts'
 import type { Mode } from '#shared/core/rules/carbon.ts'
 import type { Database } from '#shared/stores/db/db.ts'
 
@@ -45,10 +44,10 @@ export async function listPoints(
   { day: asked, only, limit, cursor }: UserPointsQuery,
 ): Promise<UserPoints> {
   const { kv, db } = context
-  const entries = await peekPilgrim(kv, userId)
-  const waiting = waitingOf(entries ?? [])
+  const buffered = await readPendingOf(kv, userId)
+  const waiting = waitingOf(buffered ?? [])
   const stored = await readPointDays(db, userId)
-  expectKnown(userId, stored.isStored, entries && waiting.length)
+  expectKnown(userId, stored.isStored, buffered && buffered.length)
   const day = asked ?? latestDay(context, stored, waiting)
   const list = `points:${userId}:${day ?? 'none'}:${only ?? 'all'}`
   const from = decodeCursor(list, [z.int().min(0).max(1e7)], cursor)?.[0] ?? 0
@@ -64,7 +63,7 @@ export async function listPoints(
     total: listed.length,
     left_out: countLeftOut(points),
     truncated,
-    pending: entries && entries.length,
+    pending: buffered && buffered.length,
   }
 }
 
@@ -120,8 +119,8 @@ interface ExplainedDay {
   readonly truncated: boolean
 }
 
-const waitingOf = (entries: readonly Entry[]): DayPoint[] =>
-  readablePoints(entries).map((point) => ({ ...point, pending: true }))
+const waitingOf = (buffered: readonly Point[]): DayPoint[] =>
+  buffered.map((point) => ({ ...point, pending: true }))
 
 /** The latest day on which there is a point, stored or waiting; null: there are none. */
 function latestDay(
@@ -150,9 +149,9 @@ async function explainDay(
 export async function summarizeLatestDay(
   stores: Stores,
   userId: string,
-  entries: readonly Entry[],
+  buffered: readonly Point[],
 ): Promise<DaySummary | null> {
-  const waiting = waitingOf(entries)
+  const waiting = waitingOf(buffered)
   const day = latestDay(stores, await readPointDays(stores.db, userId), waiting)
   if (day === null) return null
   const { points, truncated } = await explainDay(stores, userId, day, waiting)

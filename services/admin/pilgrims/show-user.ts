@@ -1,10 +1,9 @@
 /** One pilgrim in full for a manager, with the phone number. Each call is audited. */
-import { peekPilgrim } from '#shared/points/pending-points.ts'
-import { fieldOf, readablePoints } from '#shared/points/point.ts'
+import { readPendingOf } from '#shared/points/pending-points.ts'
+import type { Point } from '#shared/points/point.ts'
 import { time, timeOrNull } from '#shared/contracts/fields.ts'
 import { LISTED, type UserDetail } from '#shared/contracts/user-detail.ts'
 import { foldPending } from '#shared/points/totals/pilgrim-statistics.ts'
-import type { Entry } from '#shared/stores/kv/kv.ts'
 import { isLineUserId } from '#shared/service/line/line-client.ts'
 import { expectKnown, profileOf } from '#shared/pilgrims/profile.ts'
 import type { ServiceContext } from '#shared/service/context.ts'
@@ -24,13 +23,14 @@ export async function showUser(
   userId: string,
 ): Promise<UserDetail> {
   const { db, kv } = context
-  const entries = await peekPilgrim(kv, userId)
-  const pilgrim = (await foldPending(context, [{ userId, entries: entries ?? [] }])).get(userId)
-  expectKnown(userId, pilgrim !== undefined, entries && 0)
-  const { row, storedPoints, pending } = pilgrim!
+  const buffered = await readPendingOf(kv, userId)
+  const pending = buffered ?? []
+  const pilgrim = (await foldPending(context, [{ userId, pending }])).get(userId)
+  expectKnown(userId, pilgrim !== undefined, buffered && 0)
+  const { row, storedPoints } = pilgrim!
   const [{ reachable, checkIns, ...rows }, day] = await Promise.all([
     readUserRows(db, userId),
-    summarizeLatestDay(context, userId, entries ?? []),
+    summarizeLatestDay(context, userId, pending),
   ])
   await auditLook(context, operator, userId, { action: 'show-user' }, row !== null)
   return {
@@ -44,16 +44,16 @@ export async function showUser(
     created_at: timeOrNull(row?.createdMs),
     updated_at: timeOrNull(row?.updatedMs),
     stored_points: storedPoints,
-    pending: entries && pending,
+    pending: buffered && buffered.length,
     latest_day: day,
-    recent_checkins: checkInsOf(checkIns, entries ?? []),
+    recent_checkins: checkInsOf(checkIns, pending),
   }
 }
 
 /** Check-ins of the table and the buffer. One that a flush has stored since the buffer was read is in both. */
-function checkInsOf(stored: readonly CheckIn[], entries: readonly Entry[]): UserDetail['recent_checkins'] {
-  const known = new Set(stored.map(({ sentMs }) => fieldOf({ kind: 'c', sentMs })))
-  const pending = readablePoints(entries.filter(({ field }) => field.startsWith('c') && !known.has(field)))
+function checkInsOf(stored: readonly CheckIn[], buffered: readonly Point[]): UserDetail['recent_checkins'] {
+  const known = new Set(stored.map(({ sentMs }) => sentMs))
+  const pending = buffered.filter(({ kind, sentMs }) => kind === 'c' && !known.has(sentMs))
   return [
     ...stored.map((point) => ({ ...point, pending: false })),
     ...pending.map((point) => ({ ...point, pending: true })),

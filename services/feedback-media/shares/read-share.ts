@@ -3,8 +3,7 @@ import { eq } from 'drizzle-orm'
 import type { ServiceContext } from '#shared/service/context.ts'
 import type { ActivityStatus } from '#shared/contracts/fields.ts'
 import { SHARE_ID } from '#shared/contracts/shares.ts'
-import { peekPilgrim } from '#shared/points/pending-points.ts'
-import { readablePoints } from '#shared/points/point.ts'
+import { readPendingOf } from '#shared/points/pending-points.ts'
 import { IS_PLACE } from '#shared/points/totals/stored-days.ts'
 import { isPlace } from '#shared/core/rules/geo.ts'
 import { readPilgrimsDegraded } from '#shared/points/totals/pilgrim-statistics.ts'
@@ -120,7 +119,7 @@ async function readWay(
   fromMs: number,
 ): Promise<Way> {
   // Before the stored points, so that points which a flush stores in between are not missing.
-  const entries = await peekPilgrim(kv, userId)
+  const waiting = await readPendingOf(kv, userId)
   const stored = await db.read(
     () => db.sql<Fix[]>`
       SELECT fix[1] AS t, fix[2] AS lat, fix[3] AS lng
@@ -137,7 +136,7 @@ async function readWay(
       FROM pilgrim_totals WHERE user_id = ${userId} AND last_lat IS NOT NULL
         AND last_seen >= to_timestamp(${fromMs / 1_000}::float8)`,
   )
-  const pending = readablePoints(entries ?? [])
+  const pending = (waiting ?? [])
     .filter((point) => point.inRange && isPlace(point) && point.recordedMs >= fromMs)
     .map(({ recordedMs: t, lat, lng }) => ({ t, lat, lng }))
   const all = [...stored, ...pending].sort((a, b) => a.t - b.t)
@@ -148,6 +147,6 @@ async function readWay(
   )
   return {
     points: line.length === 0 && last !== undefined ? [last] : line,
-    incomplete: entries === null,
+    incomplete: waiting === null,
   }
 }

@@ -2,13 +2,13 @@
 import { inArray, type SQL, sql } from 'drizzle-orm'
 import type { Language } from '#shared/contracts/bot.ts'
 import type { Audience, ExcludedRecipients, Recipients, LeftOutReason } from '#shared/contracts/messages.ts'
-import { type Point, readablePoints } from '#shared/points/point.ts'
+import type { Point } from '#shared/points/point.ts'
 import { isLineUserId } from '#shared/service/line/line-client.ts'
 import type { Tx } from '#shared/stores/db/db.ts'
 import { withoutErased } from '#shared/pilgrims/person-lock.ts'
 import type { Event } from '#shared/pilgrims/event-settings.ts'
 import type { ServiceContext } from '#shared/service/context.ts'
-import { peekWithTimeout, pendingUsersWithTimeout } from '#shared/points/pending-points.ts'
+import { pendingUsersWithTimeout, readPending } from '#shared/points/pending-points.ts'
 import type { KvPoints } from '#shared/stores/kv/kv.ts'
 import { roleAssignments } from '#shared/stores/schema/tables.ts'
 
@@ -194,7 +194,8 @@ async function withBuffer(
       : points.length > 0
         ? points.every(({ recordedMs }) => recordedMs < sinceMs)
         : !row.unstored
-  return rows.filter((row) => !decides(row) || fits(row, held.get(row.user_id) ?? []))
+  const inArea = ({ user_id: userId }: Row) => held.get(userId)!.filter(({ inRange }) => inRange)
+  return rows.filter((row) => !decides(row) || fits(row, inArea(row)))
 }
 
 /** Why LINE does not reach somebody; null: it does. */
@@ -224,7 +225,7 @@ function sorted(rows: readonly Row[], event: Event): Omit<Selected, 'lacksBuffer
 interface RecipientBuffer {
   /** Everybody with pending points; null: the buffer is unavailable. */
   readonly waiting: readonly string[] | null
-  /** Reads the pending points in the area of some of them; null: the buffer is unavailable. */
+  /** Reads the pending points of some of them; null: the buffer is unavailable. */
   read(userIds: readonly string[]): Promise<ReadonlyMap<string, readonly Point[]> | null>
 }
 
@@ -234,17 +235,6 @@ const NO_BUFFER: RecipientBuffer = { waiting: null, read: async () => null }
 export async function readPendingOfRecipients(kv: KvPoints): Promise<RecipientBuffer> {
   return {
     waiting: await pendingUsersWithTimeout(kv),
-    async read(userIds) {
-      const pending = await peekWithTimeout(kv, userIds)
-      return (
-        pending &&
-        new Map(
-          userIds.map((userId, i) => [
-            userId,
-            readablePoints(pending[i] ?? []).filter(({ inRange }) => inRange),
-          ]),
-        )
-      )
-    },
+    read: (userIds) => readPending(kv, userIds),
   }
 }

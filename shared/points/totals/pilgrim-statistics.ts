@@ -5,7 +5,7 @@
 import { peekWithin } from '#shared/points/pending-points.ts'
 import { fieldOf, foldPointOf, type Point, readablePoints } from '#shared/points/point.ts'
 import type { Database, Tx } from '#shared/stores/db/db.ts'
-import type { Pending, KvPoints } from '#shared/stores/kv/kv.ts'
+import type { KvPoints } from '#shared/stores/kv/kv.ts'
 import type { Calendar } from '#shared/core/rules/calendar.ts'
 import { isPlace } from '#shared/core/rules/geo.ts'
 import {
@@ -62,6 +62,12 @@ export const readPilgrims = async (
   userIds: readonly string[],
 ): Promise<Map<string, Pilgrim>> => (await readPeeking(stores, userIds, (read) => read))!
 
+/** Reads pilgrims by id, as `readPilgrims`; null: the buffer is unavailable. */
+export const readPilgrimsIfBuffered = (
+  stores: Stores,
+  userIds: readonly string[],
+): Promise<Map<string, Pilgrim> | null> => readPeeking(stores, userIds, peekWithin)
+
 /**
  * Reads pilgrims also while the kv is unavailable. The result then has stored points only, and null for a pilgrim whom
  * the database does not know, because the buffer may know them.
@@ -70,11 +76,11 @@ export async function readPilgrimsDegraded(
   stores: Stores,
   userIds: readonly string[],
 ): Promise<Map<string, Pilgrim | null>> {
-  const whole = await readPeeking(stores, userIds, peekWithin)
+  const whole = await readPilgrimsIfBuffered(stores, userIds)
   if (whole !== null) return whole
   const pilgrims = await foldPending(
     stores,
-    userIds.map((userId) => ({ userId, entries: [] })),
+    userIds.map((userId) => ({ userId, pending: [] })),
   )
   const stored = (userId: string): Pilgrim | null => {
     const pilgrim = pilgrims.get(userId)
@@ -97,7 +103,7 @@ async function readPeeking(
   if (entries === null) return null
   const pilgrims = await foldPending(
     stores,
-    few.map((userId, i) => ({ userId, entries: entries[i]! })),
+    few.map((userId, i) => ({ userId, pending: readablePoints(entries[i]!) })),
   )
   const many = userIds.filter((_, i) => counts[i]! > MANY_PENDING)
   if (many.length === 0) return pilgrims
@@ -118,7 +124,7 @@ async function readPeeking(
 }
 
 const readOne = async (stores: Stores, userId: string): Promise<Pilgrim | undefined> =>
-  (await foldPending(stores, [{ userId, entries: await stores.kv.peek(userId) }])).get(userId)
+  (await foldPending(stores, [{ userId, pending: readablePoints(await stores.kv.peek(userId)) }])).get(userId)
 
 /**
  * Reads pilgrims whose pending points have already been read. Pending points must be read before stored ones: otherwise
@@ -126,10 +132,9 @@ const readOne = async (stores: Stores, userId: string): Promise<Pilgrim | undefi
  */
 export async function foldPending(
   { db, calendar }: Pick<Stores, 'db' | 'calendar'>,
-  buffered: readonly Pending[],
+  asked: readonly Asked[],
 ): Promise<Map<string, Pilgrim>> {
-  if (buffered.length === 0) return new Map()
-  const asked = buffered.map(({ userId, entries }): Asked => ({ userId, pending: readablePoints(entries) }))
+  if (asked.length === 0) return new Map()
   const stored = await db.read(() => readStored(db, asked))
   const pilgrims = new Map<string, Pilgrim>()
   for (const one of asked) {

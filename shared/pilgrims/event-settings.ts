@@ -3,7 +3,7 @@
  * asks only for what is newer than what it has, also after it was away. A part that was never set has the value of the
  * environment, or its default.
  */
-import { asc, gt, sql } from 'drizzle-orm'
+import { asc, gt } from 'drizzle-orm'
 import type { Language } from '#shared/contracts/bot.ts'
 import {
   EVENT_PARTS,
@@ -156,8 +156,7 @@ export const readVersions = (tx: Tx, after = 0): Promise<StoredPart[]> =>
     .orderBy(asc(eventSettings.version))
 
 /** Changes are made one at a time; reading does not wait for them. */
-export const lockSettings = (tx: Tx): Promise<unknown> =>
-  tx.orm.execute(sql`LOCK TABLE ${eventSettings} IN EXCLUSIVE MODE`)
+export const lockSettings = (tx: Tx): Promise<unknown> => tx.sql`LOCK TABLE event_settings IN EXCLUSIVE MODE`
 
 /** The parts after some rows were applied, oldest first. A part that only another release knows is left out. */
 export function partsAfter(parts: EventParts, rows: readonly StoredPart[]): EventParts {

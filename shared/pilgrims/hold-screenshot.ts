@@ -3,7 +3,6 @@
  * who deletes it takes it exclusively. So either the name is written first, and the screenshot stays; or the writer
  * sees that the screenshot is gone.
  */
-import { sql } from 'drizzle-orm'
 import type { Tx } from '#shared/stores/db/db.ts'
 import { type Objects, ObjectsUnavailable } from '#shared/stores/objects/objects.ts'
 import { screenshotKey } from '#shared/stores/objects/pictures.ts'
@@ -31,7 +30,7 @@ export async function holdScreenshot(
   const ours = `${publicUrl}/api/event/feedback-image/`
   const key = url.startsWith(ours) ? screenshotKey(url.slice(ours.length)) : null
   if (key === null) return true
-  await tx.orm.execute(sql`SELECT pg_advisory_xact_lock_shared(hashtextextended(${key}, 0))`)
+  await tx.sql`SELECT pg_advisory_xact_lock_shared(hashtextextended(${key}, 0))`
   const looked = objects.head(key).then(
     (found) => found !== null,
     (error: unknown) => {

@@ -1,5 +1,4 @@
 /** Totals of all self-reports, updated in the transaction of each report. */
-import { sql } from 'drizzle-orm'
 import type { Tx } from '#shared/stores/db/db.ts'
 import { REPORTS } from '#shared/stores/schema/tables.ts'
 import { KG_PER_KM, KG_PER_UNIT, MODES, type Reported, reportedAmounts } from '#shared/core/rules/carbon.ts'
@@ -30,13 +29,13 @@ async function addDifference(tx: Tx, shard: number, before: Reported, after: Rep
     return amount === 0 && mg === 0 ? [] : [{ name, amount, mg }]
   })
   if (changes.length === 0) return
-  await tx.orm.execute(sql`
+  await tx.sql`
     INSERT INTO reported_sums AS s (shard, name, amount, carbon_mg)
     SELECT ${shard}::int, name, amount, mg
     FROM jsonb_to_recordset(${JSON.stringify(changes)}::text::jsonb) AS c (name text, amount bigint, mg bigint)
     ORDER BY name
     ON CONFLICT (shard, name) DO UPDATE SET
-      amount = s.amount + excluded.amount, carbon_mg = s.carbon_mg + excluded.carbon_mg`)
+      amount = s.amount + excluded.amount, carbon_mg = s.carbon_mg + excluded.carbon_mg`
 }
 
 /**

@@ -1,5 +1,4 @@
 /** Counts of each answer of each question, updated in the transaction of each survey. */
-import { type SQL, sql } from 'drizzle-orm'
 import type { Tx } from '#shared/stores/db/db.ts'
 import { type Answers, QUESTIONS } from '#shared/contracts/survey.ts'
 
@@ -19,10 +18,10 @@ const MAX_NAMES = 1_000
 export async function namesWithoutRoom(tx: Tx, answers: Answers): Promise<ReadonlySet<string>> {
   const names = Object.keys(answers).filter((name) => !QUESTIONS.includes(name))
   if (names.length === 0) return new Set()
-  const rows = await tx.orm.execute<{ name: string }>(sql`
+  const rows = await tx.sql<{ name: string }[]>`
     SELECT n.name FROM jsonb_array_elements_text(${JSON.stringify(names)}::text::jsonb) n (name)
     WHERE (SELECT count(*) FROM survey_questions) > ${MAX_NAMES}::int
-      AND NOT EXISTS (SELECT FROM survey_questions q WHERE q.question = n.name)`)
+      AND NOT EXISTS (SELECT FROM survey_questions q WHERE q.question = n.name)`
   return new Set(rows.map(({ name }) => name))
 }
 
@@ -35,30 +34,27 @@ export async function countSurvey(tx: Tx, before: Answers | null, after: Answers
     ...(before === null ? [] : [{ n: -1, answers: before }]),
     ...(after === null ? [] : [{ n: 1, answers: after }]),
   ]
-  const s = sql`s AS (SELECT * FROM jsonb_to_recordset(${JSON.stringify(rows)}::text::jsonb) r (n int, answers jsonb))`
+  const s = tx.sql`s AS (SELECT * FROM jsonb_to_recordset(${JSON.stringify(rows)}::text::jsonb) r (n int, answers jsonb))`
   // Every writer first updates the row of all surveys, which serializes writers and prevents deadlocks.
-  await tx.orm.execute(sql`
+  await tx.sql`
     WITH ${s}, questions AS (SELECT '' AS question, n FROM s UNION ALL SELECT k, n FROM s, jsonb_object_keys(answers) k)
     INSERT INTO survey_questions AS q (question, responses)
     SELECT question, sum(n) FROM questions GROUP BY question ORDER BY question
-    ON CONFLICT (question) DO UPDATE SET responses = q.responses + excluded.responses`)
-  await tx.orm.execute(sql`
-    WITH ${s}, parts AS (${sql.raw(PARTS)})
+    ON CONFLICT (question) DO UPDATE SET responses = q.responses + excluded.responses`
+  await tx.sql`
+    WITH ${s}, parts AS (${tx.sql.unsafe(PARTS)})
     INSERT INTO survey_counts AS c (question, answer, count)
     SELECT question, answer, sum(n) FROM parts GROUP BY question, answer HAVING sum(n) <> 0 ORDER BY question, answer
-    ON CONFLICT (question, answer) DO UPDATE SET count = c.count + excluded.count`)
-  if (before !== null) await deleteZeros(tx, s)
-}
-
-/** Deletes the counts that have become zero, and names of questions that nobody else has used. */
-async function deleteZeros(tx: Tx, s: SQL): Promise<void> {
-  await tx.orm.execute(sql`
+    ON CONFLICT (question, answer) DO UPDATE SET count = c.count + excluded.count`
+  if (before === null) return
+  // What has become zero, and names of questions that nobody else has used.
+  await tx.sql`
     WITH ${s} DELETE FROM survey_questions q USING s, jsonb_object_keys(s.answers) k
-    WHERE q.question = k AND q.responses = 0`)
-  await tx.orm.execute(sql`
-    WITH ${s}, parts AS (${sql.raw(PARTS)})
+    WHERE q.question = k AND q.responses = 0`
+  await tx.sql`
+    WITH ${s}, parts AS (${tx.sql.unsafe(PARTS)})
     DELETE FROM survey_counts c USING parts p
-    WHERE c.question = p.question AND c.answer = p.answer AND c.count = 0`)
+    WHERE c.question = p.question AND c.answer = p.answer AND c.count = 0`
 }
 
 /** Rebuilds the counts from all surveys. Needs its own transaction. */

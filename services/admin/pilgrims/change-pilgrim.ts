@@ -1,5 +1,5 @@
 /** What operators change of a pilgrim: the status (any of them), the palanquin, the role, trackers and links. */
-import { eq, asc, gt, sql } from 'drizzle-orm'
+import { eq, asc, gt } from 'drizzle-orm'
 import { type Acting, audit } from '#shared/service/security/audit-log.ts'
 import { ROLE_LEVEL } from '#shared/service/security/admin-auth.ts'
 import { isClaim } from '#shared/service/security/claims.ts'
@@ -154,9 +154,9 @@ export async function assignRole(
 }
 
 async function isKnown(tx: Tx, userId: string): Promise<boolean> {
-  const found = await tx.orm.execute(sql`
+  const found = await tx.sql`
     SELECT 1 FROM pilgrims WHERE user_id = ${userId}
-    UNION ALL SELECT 1 FROM followers WHERE user_id = ${userId}`)
+    UNION ALL SELECT 1 FROM followers WHERE user_id = ${userId}`
   return found.length > 0
 }
 

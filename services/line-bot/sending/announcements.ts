@@ -1,5 +1,5 @@
 /** Messages that the event causes: the pause, the final summary, and scheduled notifications. */
-import { eq, sql } from 'drizzle-orm'
+import { eq } from 'drizzle-orm'
 import type { ServiceContext } from '#shared/service/context.ts'
 import type { Language } from '#shared/contracts/bot.ts'
 import type { Payload } from '#shared/contracts/events.ts'
@@ -168,13 +168,13 @@ async function recordProgress(tx: Tx): Promise<void> {
 
 /** Figures of the whole event, with erased pilgrims; reported ways count as in every public sum. */
 async function readFigures(tx: Tx): Promise<Figures> {
-  const [sums] = await tx.orm.execute<{ pilgrims: number; checkins: number } & Record<Amount, number>>(sql`
-    SELECT ${sql.raw(PILGRIMS_OF_EVENT)}::int AS pilgrims,
+  const [sums] = await tx.sql<({ pilgrims: number; checkins: number } & Record<Amount, number>)[]>`
+    SELECT ${tx.sql.unsafe(PILGRIMS_OF_EVENT)}::int AS pilgrims,
            (SELECT coalesce(sum(checkins), 0) FROM event_hours)::int AS checkins,
            (SELECT coalesce(sum(distance_mm), 0) FROM event_modes)::float8 AS mm,
            (SELECT coalesce(sum(carbon_mg), 0) FROM event_modes)::float8 AS mg,
            r.mm AS reported_mm, r.mg AS reported_mg
-    FROM ${sql.raw(PUBLIC_REPORTS)} r`)
+    FROM ${tx.sql.unsafe(PUBLIC_REPORTS)} r`
   const { pilgrims, checkins, mm, mg, reported_mm, reported_mg } = sums!
   return [pilgrims, checkins, roundKm(mm), roundKg(savedMg(mm + reported_mm, mg + reported_mg))]
 }

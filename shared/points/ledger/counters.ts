@@ -5,7 +5,6 @@
  */
 import { existsSync, readdirSync, rmSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { sql } from 'drizzle-orm'
 import { type Database, isDatabaseUnavailable, type Tx } from '#shared/stores/db/db.ts'
 import type { PartitionCounters, Receipt, KvPoints } from '#shared/stores/kv/kv.ts'
 import { errorFields, type Log } from '#shared/runtime/log.ts'
@@ -37,7 +36,7 @@ export async function countSlice(
  */
 export async function storeCounters(
   db: Pick<Tx, 'sql'>,
-  kv: KvPoints,
+  kv: Pick<KvPoints, 'counters'>,
   calm: ReadonlySet<number> = new Set(),
 ): Promise<void> {
   const counters = (await kv.counters()).map((one, partition) => ({ ...one, partition }))
@@ -75,7 +74,7 @@ interface Acknowledged extends BufferEpoch {
 }
 
 /** Stores the points that the kv has confirmed to callers. Of two values for one caller the larger one counts. */
-async function acknowledge(tx: Tx, acknowledged: readonly Acknowledged[]): Promise<void> {
+async function acknowledge(tx: Pick<Tx, 'sql'>, acknowledged: readonly Acknowledged[]): Promise<void> {
   if (acknowledged.length === 0) return
   const column = <T>(read: (one: Acknowledged) => T): T[] => acknowledged.map(read)
   await tx.sql`
@@ -96,9 +95,9 @@ type CounterChange = 'points-erased' | 'letters-erased' | 'letters-dropped' | 'l
 /** Adds to a count that an operator's action changes. */
 export async function countPoints(tx: Tx, name: CounterChange, points: number): Promise<void> {
   if (points === 0) return
-  await tx.orm.execute(sql`
+  await tx.sql`
     INSERT INTO ledger_counts AS c (caller, name, points) VALUES ('', ${name}, ${points})
-    ON CONFLICT (caller, name) DO UPDATE SET points = c.points + excluded.points`)
+    ON CONFLICT (caller, name) DO UPDATE SET points = c.points + excluded.points`
 }
 
 /**
@@ -107,7 +106,7 @@ export async function countPoints(tx: Tx, name: CounterChange, points: number): 
  * @param closed the counters of the partitions at the time of the backup
  */
 export async function closeRestoredCounters(tx: Tx, closed: readonly PartitionCounters[]): Promise<void> {
-  await storeCounters({ sql: tx }, { counters: async () => [...closed] })
+  await storeCounters(tx, { counters: async () => [...closed] })
   for (const [partition, { epoch, expired }] of closed.entries())
     await tx.sql`
       INSERT INTO ledger_callers (epoch, partition, caller, acknowledged)
@@ -255,7 +254,7 @@ export function afterReceipt(
 }
 
 async function write(
-  { sql: query }: Pick<Database, 'sql'>,
+  db: Pick<Tx, 'sql'>,
   { caller, counter }: Names,
   pairs: ReadonlyMap<string, Pair>,
 ): Promise<void> {
@@ -267,9 +266,9 @@ async function write(
       acknowledged.push({ epoch, partition: Number(partition), caller, points: points - lost, lost })
     else if (!name.startsWith(CALLER) && !name.startsWith(COUNTER)) counts.push({ name, points })
   }
-  await acknowledge(query, acknowledged)
+  await acknowledge(db, acknowledged)
   if (counts.length === 0) return
-  await query`
+  await db.sql`
     INSERT INTO ledger_counts AS c (caller, name, points)
     SELECT ${counter}, name, points FROM unnest(
       ${counts.map(({ name }) => name)}::text[], ${counts.map(({ points }) => points)}::float8[]

@@ -2,33 +2,44 @@
  * An advisory lock in Postgres per person: writers share it, an erasure takes it exclusively. It must be the first
  * statement of a transaction, so that no transaction waits for it while it holds row locks.
  */
-import { eq, gte, or, sql } from 'drizzle-orm'
+import { eq, gte, or } from 'drizzle-orm'
 import { erasedPerson } from '#shared/runtime/refusal.ts'
 import { personLockKey, type Tx } from '#shared/stores/db/db.ts'
-import { type Erased, userHash } from '#shared/stores/kv/kv.ts'
+import { type Erased, isOfErased, readStamp, receivedMsOf, userHash } from '#shared/stores/kv/kv.ts'
 import { erasing, erasures, pilgrims } from '#shared/stores/schema/tables.ts'
 
 /** Takes the exclusive lock until the transaction ends. */
 export async function lockPerson(tx: Tx, userId: string): Promise<void> {
-  await tx.orm.execute(sql`SELECT pg_advisory_xact_lock(${personLockKey(userHash(userId))}::bigint)`)
+  await tx.sql`SELECT pg_advisory_xact_lock(${personLockKey(userHash(userId))}::bigint)`
 }
 
 /** Takes the shared lock until the transaction ends: waits for a running erasure and delays the next one. */
 export async function lockPersonShared(tx: Tx, userId: string): Promise<void> {
-  await tx.orm.execute(sql`SELECT pg_advisory_xact_lock_shared(${personLockKey(userHash(userId))}::bigint)`)
+  await tx.sql`SELECT pg_advisory_xact_lock_shared(${personLockKey(userHash(userId))}::bigint)`
 }
 
 /** Number of erasures of a person so far. */
 export const readGeneration = async (tx: Tx, userId: string): Promise<number> =>
   (await readErasure(tx, userId))?.generation ?? 0
 
+/** The latest erasures of those of some people who were erased, by user id. */
+export async function readErasuresOf(tx: Tx, userIds: readonly string[]): Promise<Map<string, Erased>> {
+  const byHash = new Map(userIds.map((userId) => [userHash(userId), userId]))
+  const rows = await tx.sql<Required<Erased>[]>`
+    SELECT user_hash AS "userHash", generation, stands, (extract(epoch FROM erased_at) * 1000)::float8 AS "erasedMs"
+    FROM erasures WHERE user_hash = ANY(${[...byHash.keys()]}::text[])`
+  return new Map(rows.map((row) => [byHash.get(row.userHash)!, row]))
+}
+
 /** The latest erasure of a person; undefined for a person who was never erased. */
-export async function readErasure(tx: Tx, userId: string): Promise<typeof erasures.$inferSelect | undefined> {
-  const [row] = await tx.orm
-    .select()
-    .from(erasures)
-    .where(eq(erasures.userHash, userHash(userId)))
-  return row
+export const readErasure = async (tx: Tx, userId: string): Promise<Erased | undefined> =>
+  (await readErasuresOf(tx, [userId])).get(userId)
+
+/** Whether a value of the buffer is of a person who was erased since it was admitted (`isOfErased`). */
+export async function isOfErasedPerson(tx: Tx, userId: string, value: string): Promise<boolean> {
+  const erased = await readErasure(tx, userId)
+  const { generation } = readStamp(value)
+  return erased !== undefined && isOfErased(erased, { generation, receivedMs: receivedMsOf(value) })
 }
 
 /** Takes the shared lock. @returns the latest erasure of a person; undefined for a person who was never erased */
@@ -44,7 +55,7 @@ async function lockedErasure(tx: Tx, userId: string) {
  */
 export async function isErasedSince(tx: Tx, userId: string, sinceMs: number): Promise<boolean> {
   const erasure = await lockedErasure(tx, userId)
-  return erasure !== undefined && erasure.erasedAt.getTime() >= sinceMs
+  return erasure !== undefined && erasure.erasedMs >= sinceMs
 }
 
 /**
@@ -54,7 +65,7 @@ export async function isErasedSince(tx: Tx, userId: string, sinceMs: number): Pr
  */
 export async function mayWrite(tx: Tx, userId: string, sinceMs: number): Promise<boolean> {
   const erasure = await lockedErasure(tx, userId)
-  return erasure === undefined || (!erasure.stands && erasure.erasedAt.getTime() < sinceMs)
+  return erasure === undefined || (!erasure.stands && erasure.erasedMs < sinceMs)
 }
 
 /**
@@ -75,14 +86,13 @@ export async function lockPersonUnlessErased(tx: Tx, userId: string, sinceMs: nu
 export async function beginAnew(tx: Tx, userId: string, nowMs: number): Promise<Erased | undefined> {
   const erasure = await lockedErasure(tx, userId)
   if (erasure === undefined) return undefined
-  const { generation, erasedAt } = erasure
-  if (erasedAt.getTime() >= nowMs) throw erasedPerson()
+  if (erasure.erasedMs >= nowMs) throw erasedPerson()
   if (erasure.stands)
     await tx.orm
       .update(erasures)
       .set({ stands: false })
       .where(eq(erasures.userHash, userHash(userId)))
-  return { userHash: erasure.userHash, generation, erasedMs: erasedAt.getTime(), stands: false }
+  return { ...erasure, stands: false }
 }
 
 /** Filters out people who are erased, or were erased since a time (epoch milliseconds); keeps the order. */
@@ -112,7 +122,7 @@ const RECIPIENTS_LOCK = 20_260_415
  * see each other's use of the quota, and no erased person is selected.
  */
 export async function lockRecipients(tx: Tx): Promise<void> {
-  await tx.orm.execute(sql`SELECT pg_advisory_xact_lock(${RECIPIENTS_LOCK})`)
+  await tx.sql`SELECT pg_advisory_xact_lock(${RECIPIENTS_LOCK})`
 }
 
 // Creates a pilgrim's row at the first contact.

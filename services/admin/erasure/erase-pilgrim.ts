@@ -80,7 +80,7 @@ async function recordErasure(
         )
       if (elsewhere === 0) {
         const before = await readErasure(tx, userId)
-        const erased = before && ` The last one was erased at ${time(before.erasedAt)}.`
+        const erased = before && ` The last one was erased at ${time(before.erasedMs)}.`
         throw notFound(`There is no pilgrim with the id ${userId}.${erased ?? ''}`)
       }
     }

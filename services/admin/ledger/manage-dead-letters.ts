@@ -10,8 +10,7 @@ import { type Acting, audit } from '#shared/service/security/audit-log.ts'
 import { partitionOf, readStamp, userHash, type KvPoints } from '#shared/stores/kv/kv.ts'
 import { admissionRules } from '#shared/points/admission.ts'
 import { countPoints } from '#shared/points/ledger/counters.ts'
-import type { Tx } from '#shared/stores/db/db.ts'
-import { readGeneration, lockPersonShared } from '#shared/pilgrims/person-lock.ts'
+import { isOfErasedPerson, lockPersonShared } from '#shared/pilgrims/person-lock.ts'
 
 type Letter = typeof deadLetters.$inferSelect
 
@@ -58,12 +57,13 @@ export async function requeueDeadLetter(
   const letter = await readLetter(context, id)
   if (!isEntry(letter))
     throw conflict('This dead letter is not a valid point, so it can not be requeued. It can be dropped.')
-  if (!(await isErased(db, letter))) await requeue(kv, letter, admissionRules(config))
+  if (!(await isOfErasedPerson(db, letter.userId, letter.value)))
+    await requeue(kv, letter, admissionRules(config))
   return db.transaction(async (tx) => {
     await lockPersonShared(tx, letter.userId)
     // An erasure may have come since it was requeued. Then the kv drops the point, and the audit log must not name
     // anybody.
-    const erased = await isErased(tx, letter)
+    const erased = await isOfErasedPerson(tx, letter.userId, letter.value)
     const gone = await tx.orm
       .delete(deadLetters)
       .where(and(eq(deadLetters.id, id), eq(deadLetters.refusals, letter.refusals)))
@@ -103,9 +103,6 @@ async function readLetter({ db }: ServiceContext, id: number): Promise<Letter> {
   if (letter === undefined) throw deadLetterNotFound(id)
   return letter
 }
-
-const isErased = async (tx: Tx, { userId, value }: Letter): Promise<boolean> =>
-  (await readGeneration(tx, userId)) > readStamp(value).generation
 
 /** Whether the buffer can store it: a valid user id, and no line breaks. */
 const isEntry = ({ userId, field, value }: Letter): boolean => isUserId(userId) && !/\n/.test(field + value)

@@ -9,7 +9,8 @@ import {
   type Tx,
 } from '#shared/stores/db/db.ts'
 import { tracedStatements } from '#shared/stores/db/traced-statements.ts'
-import { type Entry, userHash } from '#shared/stores/kv/kv.ts'
+import { readErasuresOf } from '#shared/pilgrims/person-lock.ts'
+import { type Entry, isOfErased } from '#shared/stores/kv/kv.ts'
 import { type BufferEpoch, countSlice } from '#shared/points/ledger/counters.ts'
 import type { Calendar } from '#shared/core/rules/calendar.ts'
 import { isPlace } from '#shared/core/rules/geo.ts'
@@ -187,25 +188,17 @@ async function lockPilgrims(tx: Tx, userIds: string[]): Promise<Map<string, Fix>
   return new Map(rows.map(({ user_id, ...fix }) => [user_id, fix]))
 }
 
-/**
- * Removes points of erased people: of somebody who consented anew, those that were received before the erasure. A kv
- * that lost its data admits without the generation, and then the time of receipt tells.
- */
+/** Removes points of erased people. */
 async function withoutErased(
   tx: Tx,
   points: readonly OwnedPoint[],
   userIds: readonly string[],
 ): Promise<readonly OwnedPoint[]> {
-  const hashes = new Map(userIds.map((userId) => [userHash(userId), userId]))
-  const rows = await tx.sql<{ user_hash: string; generation: number; stands: boolean; ms: number }[]>`
-    SELECT user_hash, generation, stands, (extract(epoch FROM erased_at) * 1000)::float8 AS ms
-    FROM erasures WHERE user_hash = ANY(${[...hashes.keys()]}::text[])`
-  if (rows.length === 0) return points
-  const erasures = new Map(rows.map((row) => [hashes.get(row.user_hash)!, row]))
+  const erasures = await readErasuresOf(tx, userIds)
+  if (erasures.size === 0) return points
   return points.filter(({ userId, point }) => {
-    const erasure = erasures.get(userId)
-    if (erasure === undefined) return true
-    return !erasure.stands && (point.generation >= erasure.generation || point.receivedMs > erasure.ms)
+    const erased = erasures.get(userId)
+    return erased === undefined || !isOfErased(erased, point)
   })
 }
 

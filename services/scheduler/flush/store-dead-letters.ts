@@ -1,8 +1,9 @@
 /**
  * Dead letters: points that the database refuses, kept with the reason so that the others of their slice are stored.
  */
-import { type Database, personLockKey } from '#shared/stores/db/db.ts'
-import { type Entry, readStamp, userHash } from '#shared/stores/kv/kv.ts'
+import { isOfErasedPerson, lockPersonShared } from '#shared/pilgrims/person-lock.ts'
+import type { Database } from '#shared/stores/db/db.ts'
+import type { Entry } from '#shared/stores/kv/kv.ts'
 import type { BufferEpoch } from '#shared/points/ledger/counters.ts'
 import { describeError } from '#shared/runtime/log.ts'
 
@@ -26,10 +27,10 @@ export async function storeDeadLetter(
 ): Promise<boolean> {
   const reason = describeError(error)
   const letter = [userId, field, value, reason].map(storable)
-  const { generation } = readStamp(value)
   const [row] = await db.transaction(async (tx) => {
     // The lock excludes a running erasure, which would miss a letter that is inserted after its delete.
-    await tx.sql`SELECT pg_advisory_xact_lock_shared(${personLockKey(userHash(userId))}::bigint)`
+    await lockPersonShared(tx, userId)
+    const isErased = await isOfErasedPerson(tx, userId, value)
     return tx.sql<[{ fresh: number; again: number }]>`
     WITH letter AS (
       SELECT l[1] AS user_id, l[2] AS field, l[3] AS value, l[4] AS reason,
@@ -43,8 +44,7 @@ export async function storeDeadLetter(
       INSERT INTO dead_letters (user_id, field, value, reason, created_at)
       SELECT user_id, field, value, reason, at FROM letter WHERE NOT EXISTS (SELECT FROM again)
         -- Nothing of an erased person is stored, unreadable entries included.
-        AND NOT EXISTS (SELECT FROM erasures WHERE user_hash = ${userHash(userId)}
-          AND (stands OR generation > ${generation}::int))
+        AND NOT ${isErased}
       RETURNING id
     ), counted AS (
       SELECT (SELECT count(*)::int FROM fresh) AS fresh, (SELECT count(*)::int FROM again) AS again

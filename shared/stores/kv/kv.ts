@@ -187,6 +187,16 @@ export const STANDS_MS = 4e15
 export const storedMs = ({ erasedMs, stands = false }: Pick<Erased, 'erasedMs' | 'stands'>): number =>
   stands ? erasedMs + STANDS_MS : erasedMs
 
+/**
+ * Whether a point belongs to a person as they were before an erasure, or who stays erased. The generation decides
+ * whatever the clocks do; where the kv had lost it, so that the point was admitted under an older one, the time of
+ * receipt decides.
+ */
+export const isOfErased = (
+  { generation, erasedMs, stands = false }: Omit<Erased, 'userHash'>,
+  point: { readonly generation: number; readonly receivedMs: number },
+): boolean => stands || (point.generation < generation && point.receivedMs <= erasedMs)
+
 /** The hash that identifies an erased pilgrim. */
 export const userHash = (userId: string): string => new Bun.CryptoHasher('sha1').update(userId).digest('hex')
 
@@ -387,6 +397,10 @@ const standsAtReceipt = ({ sentMs, recordedMs, receivedMs }: CheckInPosition): b
  */
 export const sharesInstantByAccident = (one: CheckInPosition, other: CheckInPosition): boolean =>
   (standsAtReceipt(one) || standsAtReceipt(other)) && (one.lat !== other.lat || one.lng !== other.lng)
+
+/** The time of receipt of a packed point, with or without its stamp; -Infinity for any other value. */
+export const receivedMsOf = (value: string): number =>
+  Number(/^(?:\d+~)?\[[^,]*,(\d+)/.exec(value)?.[1] ?? -Infinity)
 
 /** Splits a value of the buffer into the pilgrim's generation at that time and the packed point. */
 export function readStamp(stamped: string): { readonly generation: number; readonly value: string } {

@@ -3,6 +3,8 @@ import {
   type Erased,
   type PartitionCounters,
   type Position,
+  isOfErased,
+  receivedMsOf,
   storedMs,
   SUBMISSION_KINDS,
   userHash,
@@ -191,11 +193,9 @@ export function apply(state: State, [tag, ...operands]: Change): void {
   ;(CHANGES[tag] as (state: State, ...operands: readonly unknown[]) => void)(state, ...operands)
 }
 
-/** Whether an erasure stands, or a packed point, with or without a stamp, was received before it. */
+/** Whether a packed point that was admitted under no generation yet, or an older one, is of an erased person. */
 export const isBefore = (erased: Erased | undefined, value: string): boolean =>
-  erased !== undefined &&
-  // The time of receipt is the second number of a packed point.
-  (erased.stands || !(Number(/^(?:\d+~)?\[[^,]*,(\d+)/.exec(value)?.[1]) > erased.erasedMs))
+  erased !== undefined && isOfErased(erased, { generation: -1, receivedMs: receivedMsOf(value) })
 
 function forget(state: State, userId: string): void {
   const buffer = state.buffers.get(userId)

@@ -101,7 +101,7 @@ export async function expectRehearsal(installation: Installation): Promise<void>
     throw new CommandRefused(
       'The event has no beginning, so a rehearsal cannot be distinguished from the event. Set it in the console, in the view Event.',
     )
-  const [clock] = await db.sql<{ ms: number }[]>`SELECT (extract(epoch FROM now()) * 1000)::float8 AS ms`
+  const [clock] = await db.sql<{ ms: number }[]>`SELECT epoch_ms(now()) AS ms`
   // The later of the two clocks decides.
   if (Math.max(now(), clock!.ms) >= startsMs)
     throw new CommandRefused(`The event began at ${time(startsMs)}. Its data are not deleted.`)

@@ -290,12 +290,12 @@ async function adapt(
   if (paused)
     await tx.sql`
       UPDATE activity SET status = 'paused', version = version + 1, changed_by = 'restore',
-        changed_at = to_timestamp(${nowMs}::float8 / 1000)
+        changed_at = from_epoch_ms(${nowMs})
       WHERE status = 'active'`
   const details = JSON.stringify({ made_at: header.made_at })
   await tx.sql`
     INSERT INTO audit_log (at, role, token_name, token_fingerprint, action, details, request_id)
-    VALUES (to_timestamp(${nowMs}::float8 / 1000), 'owner', 'command line', '', 'restore',
+    VALUES (from_epoch_ms(${nowMs}), 'owner', 'command line', '', 'restore',
       ${details}::text::jsonb, ${crypto.randomUUID()})`
 }
 
@@ -346,7 +346,7 @@ async function storeLaterErasures(tx: Tx, later: readonly Erased[]): Promise<voi
   if (later.length === 0) return
   await tx.sql`
     INSERT INTO erasures (user_hash, generation, erased_at, stands, walked)
-    SELECT hash, generation, to_timestamp(ms / 1000), stands = 1, 0 FROM unnest(
+    SELECT hash, generation, from_epoch_ms(ms), stands = 1, 0 FROM unnest(
       ${later.map((one) => one.userHash)}::text[], ${later.map((one) => one.generation)}::int[],
       ${later.map((one) => one.erasedMs)}::float8[], ${later.map((one) => Number(one.stands ?? false))}::int[])
       AS l (hash, generation, ms, stands)
@@ -362,7 +362,7 @@ async function storeLaterErasures(tx: Tx, later: readonly Erased[]): Promise<voi
     }
   await tx.sql`
     INSERT INTO erasing (subject, generation, erased_at, erased, objects, remaining)
-    SELECT subject, generation, to_timestamp(ms / 1000), '{"pending": 0, "pictures": 0}', '[]',
+    SELECT subject, generation, from_epoch_ms(ms), '{"pending": 0, "pictures": 0}', '[]',
            '["rows", "buffer", "objects"]'
     FROM unnest(${back.map(({ userId }) => userId)}::text[], ${back.map(({ erased }) => erased.generation)}::int[],
                 ${back.map(({ erased }) => erased.erasedMs)}::float8[]) AS b (subject, generation, ms)

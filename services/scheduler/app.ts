@@ -130,7 +130,7 @@ async function journaledAtEnd(
 ): Promise<{ readonly journaled: number; readonly waitingMs: number }> {
   const [row] = await sql<[{ journaled: number; ended_ms: number | null }]>`
     SELECT (SELECT coalesce(sum(points), 0)::float8 FROM ledger_counts WHERE name = 'journaled') AS journaled,
-           (SELECT (extract(epoch FROM min(ended_at)) * 1000)::float8 FROM ending) AS ended_ms`
+           (SELECT epoch_ms(min(ended_at)) FROM ending) AS ended_ms`
   return { journaled: row.journaled, waitingMs: row.ended_ms === null ? Infinity : nowMs - row.ended_ms }
 }
 

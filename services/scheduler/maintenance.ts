@@ -52,7 +52,7 @@ export async function deleteExpired(
  */
 async function deletionTime({ db, kv, now }: ServiceContext): Promise<number> {
   const [[row], kvMs] = await Promise.all([
-    db.sql<[{ ms: number }]>`SELECT (extract(epoch FROM now()) * 1000)::float8 AS ms`,
+    db.sql<[{ ms: number }]>`SELECT epoch_ms(now()) AS ms`,
     kv.clock(),
   ])
   return Math.min(now(), row.ms, kvMs)

@@ -26,7 +26,7 @@ export const readGeneration = async (tx: Tx, userId: string): Promise<number> =>
 export async function readErasuresOf(tx: Tx, userIds: readonly string[]): Promise<Map<string, Erased>> {
   const byHash = new Map(userIds.map((userId) => [userHash(userId), userId]))
   const rows = await tx.sql<Required<Erased>[]>`
-    SELECT user_hash AS "userHash", generation, stands, (extract(epoch FROM erased_at) * 1000)::float8 AS "erasedMs"
+    SELECT user_hash AS "userHash", generation, stands, epoch_ms(erased_at) AS "erasedMs"
     FROM erasures WHERE user_hash = ANY(${[...byHash.keys()]}::text[])`
   return new Map(rows.map((row) => [byHash.get(row.userHash)!, row]))
 }

@@ -128,7 +128,7 @@ export async function lastFlushMs(db: Database, partitions: number): Promise<num
         ) AS id FROM generate_series(0, ${partitions - 1}::int) p
       )
       SELECT count(id)::int AS partitions, (
-        SELECT (extract(epoch FROM min(finished_at)) * 1000)::float8 FROM flushes WHERE id >= (SELECT min(id) FROM last)
+        SELECT epoch_ms(min(finished_at)) FROM flushes WHERE id >= (SELECT min(id) FROM last)
       ) AS last_ms FROM last`,
   )
   return row === undefined || row.partitions < partitions ? null : row.last_ms

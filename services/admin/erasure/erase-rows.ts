@@ -256,7 +256,7 @@ async function coarsenCells(
   await storeChanges(tx, changes)
   await tx.orm.execute(sql`
     INSERT INTO erased_cells AS c (hour, x, y, points)
-    SELECT to_timestamp(hour / 1000), x, y, points
+    SELECT from_epoch_ms(hour), x, y, points
     FROM jsonb_to_recordset(${JSON.stringify([...kept.values()])}::jsonb)
       AS e (hour float8, x int, y int, points int)
     ORDER BY hour, y, x
@@ -288,7 +288,7 @@ async function sharedCells(
 /** Has the next flush remove the pilgrim from their latest cell. */
 async function leaveMap(tx: Tx, userId: string, calendar: Calendar): Promise<void> {
   const [last] = await tx.orm.execute<{ t: number | null; lat: number; lng: number }>(sql`
-    SELECT (extract(epoch FROM last_seen) * 1000)::float8 AS t, last_lat AS lat, last_lng AS lng
+    SELECT epoch_ms(last_seen) AS t, last_lat AS lat, last_lng AS lng
     FROM pilgrim_totals WHERE user_id = ${userId}`)
   if (last === undefined || last.t === null) return
   const changes = new CellChanges()

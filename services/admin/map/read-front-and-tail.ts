@@ -77,7 +77,7 @@ export function createFrontAndTail(context: Context): ReadFrontAndTail {
 /** Start of the hour a day before the latest position's; null when there is none. */
 async function lastDay(tx: Tx, calendar: Calendar): Promise<number | null> {
   const [latest] = await tx.sql<{ ms: number }[]>`
-    SELECT (extract(epoch FROM start) * 1000)::float8 AS ms FROM cell_tiles
+    SELECT epoch_ms(start) AS ms FROM cell_tiles
     WHERE zoom = 10 AND span = 'hour' AND users > 0 ORDER BY start DESC LIMIT 1`
   return latest === undefined ? null : calendar.hourStart(latest.ms - (HOURS - 1) * HOUR_MS)
 }
@@ -86,8 +86,8 @@ async function lastDay(tx: Tx, calendar: Calendar): Promise<number | null> {
 async function isCrowd(tx: Tx, sinceMs: number, untilMs: number, crowd: number): Promise<boolean> {
   if (crowd === 1) return true
   const found = await tx.sql`
-    SELECT FROM event_hours WHERE pilgrims >= ${crowd} AND hour >= to_timestamp(${sinceMs}::float8 / 1000)
-      AND hour < to_timestamp(${untilMs}::float8 / 1000) LIMIT 1`
+    SELECT FROM event_hours WHERE pilgrims >= ${crowd} AND hour >= from_epoch_ms(${sinceMs})
+      AND hour < from_epoch_ms(${untilMs}) LIMIT 1`
   return found.length > 0
 }
 

@@ -92,7 +92,7 @@ function inTime(
   untilMs: number | null = null,
 ) {
   if (sinceMs === null && untilMs === null) return tx.sql`span = 'all'`
-  const at = (ms: number) => tx.sql`to_timestamp(${ms}::float8 / 1000)`
+  const at = (ms: number) => tx.sql`from_epoch_ms(${ms})`
   const [fromMs, toMs] = [sinceMs ?? FIRST_MS, untilMs ?? LAST_MS]
   const hours = (from: number, to: number) =>
     tx.sql`(span = 'hour' AND start >= ${at(from)} AND start < ${at(to)})`

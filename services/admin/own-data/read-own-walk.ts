@@ -243,8 +243,8 @@ export async function readCountablePoints(
   return tx.sql<FoldPoint[]>`
     WITH RECURSIVE points AS MATERIALIZED (
       SELECT *, row_number() OVER (ORDER BY t, kind, "sentMs") AS n FROM (
-        SELECT kind, (extract(epoch FROM sent_at) * 1000)::float8 AS "sentMs",
-          (extract(epoch FROM recorded_at) * 1000)::float8 AS t, lat, lng, mode, false AS rough
+        SELECT kind, epoch_ms(sent_at) AS "sentMs",
+          epoch_ms(recorded_at) AS t, lat, lng, mode, false AS rough
         FROM gps_points WHERE ${inSpan(tx, day.userId, day.span)} AND kind IN ('c', 't') AND in_range
           AND NOT ${tx.sql.unsafe(IS_ROUGH)}
         UNION ALL
@@ -271,7 +271,7 @@ export async function readCountablePoints(
  */
 export async function readCheckIns(tx: Tx, day: DayAsked, pending: readonly Point[]): Promise<DayCheckIn[]> {
   const stored = await tx.sql<DayCheckIn[]>`
-    SELECT (extract(epoch FROM recorded_at) * 1000)::float8 AS t, lat, lng, in_range AS "inRange" FROM gps_points
+    SELECT epoch_ms(recorded_at) AS t, lat, lng, in_range AS "inRange" FROM gps_points
     WHERE ${inSpan(tx, day.userId, day.span)} AND kind = 'c' ORDER BY recorded_at, sent_at LIMIT ${MAX_CHECKINS}::int`
   const waiting = pending
     .filter(({ kind }) => kind === 'c')

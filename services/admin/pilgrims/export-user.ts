@@ -178,11 +178,11 @@ const readTable = ({ sql }: Database, userId: string, kinds: string[]): AsyncGen
   rowsByPage(
     GPX_PAGE,
     (last?: Pick<Placed, 't' | 'kind' | 'sent'>) => sql<Placed[]>`
-    SELECT kind, (extract(epoch FROM recorded_at) * 1000)::float8 AS t,
-           (extract(epoch FROM sent_at) * 1000)::float8 AS sent, lat, lng, altitude::float8 AS altitude
+    SELECT kind, epoch_ms(recorded_at) AS t,
+           epoch_ms(sent_at) AS sent, lat, lng, altitude::float8 AS altitude
     FROM gps_points WHERE user_id = ${userId} AND kind = ANY(${kinds}::text[])
       AND (recorded_at, kind, sent_at) >
-        (to_timestamp(${last?.t ?? -1}::float8 / 1000), ${last?.kind ?? ''}, to_timestamp(${last?.sent ?? -1}::float8 / 1000))
+        (from_epoch_ms(${last?.t ?? -1}), ${last?.kind ?? ''}, from_epoch_ms(${last?.sent ?? -1}))
     ORDER BY recorded_at, kind, sent_at LIMIT ${GPX_PAGE}::int`,
   )
 

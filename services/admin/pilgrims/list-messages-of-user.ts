@@ -32,8 +32,8 @@ export async function listMessagesOfUser(
   const { db, kv } = context
   const rows = await db.read(
     () => db.sql<Row[]>`
-      SELECT m.id, m.cause, (extract(epoch FROM m.created_at) * 1000)::float8 AS created_ms, m.created_by,
-             c.state, c.detail, c.body::text AS body, (extract(epoch FROM c.settled_at) * 1000)::float8 AS settled_ms
+      SELECT m.id, m.cause, epoch_ms(m.created_at) AS created_ms, m.created_by,
+             c.state, c.detail, c.body::text AS body, epoch_ms(c.settled_at) AS settled_ms
       FROM (SELECT * FROM messages ORDER BY created_at DESC, id DESC LIMIT ${SEARCHED_MESSAGES}) m
       CROSS JOIN LATERAL (
         SELECT * FROM message_chunks k

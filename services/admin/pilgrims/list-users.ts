@@ -245,7 +245,7 @@ function readChosen({ db }: ServiceContext, page: Page, who: Who): Promise<Row[]
               p.survey_completed_at IS NOT NULL AS surveyed, coalesce(p.consumption::text, '{}') AS consumption,
               coalesce(p.transport::text, '{}') AS transport, r.role,
               coalesce(t.checkins, 0) AS checkins, coalesce(t.distance_mm, 0)::float8 AS mm,
-              coalesce(t.carbon_mg, 0)::float8 AS mg, (extract(epoch FROM t.last_seen) * 1000)::float8 AS last_ms,
+              coalesce(t.carbon_mg, 0)::float8 AS mg, epoch_ms(t.last_seen) AS last_ms,
               c.key::text AS sort_key
        FROM (${rows}) c
        LEFT JOIN pilgrims p ON p.user_id = c.user_id

@@ -245,7 +245,7 @@ async function readPointDays(db: Database, userId: string): Promise<PointDays> {
         (SELECT coalesce(json_agg(json_build_object(
             'day', day, 'points', points, 'distanceMm', distance_mm) ORDER BY day DESC), '[]')
          FROM pilgrim_days WHERE user_id = ${userId})::text AS days,
-        (SELECT max(extract(epoch FROM g.recorded_at) * 1000) FROM (VALUES ('c'), ('t')) AS k (kind)
+        (SELECT max(epoch_ms(g.recorded_at)) FROM (VALUES ('c'), ('t')) AS k (kind)
          CROSS JOIN LATERAL (
            SELECT recorded_at FROM gps_points p
            WHERE p.user_id = ${userId} AND p.kind = k.kind ORDER BY p.sent_at DESC LIMIT 1) g)::float8 AS latest`,
@@ -262,8 +262,8 @@ async function readDayPoints(
 ): Promise<Point[]> {
   return db.read(
     () => db.sql<Point[]>`
-      SELECT kind, (extract(epoch FROM sent_at) * 1000)::float8 AS "sentMs", (extract(epoch FROM recorded_at) * 1000)::float8 AS "recordedMs",
-             (extract(epoch FROM received_at) * 1000)::float8 AS "receivedMs", lat, lng, ${db.sql(MEASUREMENTS)},
+      SELECT kind, epoch_ms(sent_at) AS "sentMs", epoch_ms(recorded_at) AS "recordedMs",
+             epoch_ms(received_at) AS "receivedMs", lat, lng, ${db.sql(MEASUREMENTS)},
              in_range AS "inRange"
       FROM gps_points WHERE ${inSpan(db, userId, span)} AND kind IN ('c', 't')
       ORDER BY sent_at LIMIT ${max}`,

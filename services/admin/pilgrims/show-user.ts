@@ -103,9 +103,6 @@ interface UserRows extends Pick<
   readonly checkIns: readonly CheckIn[]
 }
 
-/** SQL for a time in epoch milliseconds, or null. */
-const ms = (column: string): string => `(extract(epoch FROM ${column}) * 1000)::float8`
-
 /** SQL for a time as the API writes it (`time`), or null. */
 const iso = (column: string): string => `to_char(timezone('UTC', ${column}), 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`
 
@@ -122,8 +119,8 @@ const STATEMENT = `
     'palanquin', coalesce(p.palanquin, false),
     'push_devices', (SELECT count(*) FROM push_subscriptions WHERE user_id = u.user_id),
     'checkIns', ${listed(`
-      SELECT ${ms('sent_at')} AS "sentMs", ${ms('recorded_at')} AS "recordedMs",
-             ${ms('received_at')} AS "receivedMs", lat, lng, mode, in_range AS "inRange"
+      SELECT epoch_ms(sent_at) AS "sentMs", epoch_ms(recorded_at) AS "recordedMs",
+             epoch_ms(received_at) AS "receivedMs", lat, lng, mode, in_range AS "inRange"
       FROM gps_points WHERE user_id = u.user_id AND kind = 'c' ORDER BY sent_at DESC LIMIT ${LISTED}`)},
     'consents', ${listed(`
       SELECT agreed, version, ${iso('at')} AS at FROM consents

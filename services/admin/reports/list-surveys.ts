@@ -28,7 +28,7 @@ const readRows = ({ db }: ServiceContext, after: string, limit: number) =>
   db.read(
     () => db.sql<Row[]>`
       SELECT s.user_id, p.display_name, s.answers::text AS answers, s.revision,
-             (extract(epoch FROM s.submitted_at) * 1000)::float8 AS submitted_ms
+             epoch_ms(s.submitted_at) AS submitted_ms
       FROM surveys s LEFT JOIN pilgrims p ON p.user_id = s.user_id
       WHERE s.user_id > ${after} ORDER BY s.user_id LIMIT ${limit}::int`,
   )

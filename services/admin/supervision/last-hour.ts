@@ -60,14 +60,14 @@ async function countSeen({ db }: ServiceContext, flushMs: number): Promise<Seen>
         SELECT count(*)::int AS pilgrims, count(c.found)::int AS checked_in
         FROM pilgrim_totals t LEFT JOIN LATERAL (
           SELECT 1 AS found FROM gps_points p
-          WHERE p.user_id = t.user_id AND p.kind = 'c' AND p.sent_at > to_timestamp(${fromMs}::float8 / 1000)
-            AND p.recorded_at > to_timestamp(${fromMs}::float8 / 1000) LIMIT 1) c ON true
-        WHERE t.last_seen > to_timestamp(${fromMs}::float8 / 1000)`,
+          WHERE p.user_id = t.user_id AND p.kind = 'c' AND p.sent_at > from_epoch_ms(${fromMs})
+            AND p.recorded_at > from_epoch_ms(${fromMs}) LIMIT 1) c ON true
+        WHERE t.last_seen > from_epoch_ms(${fromMs})`,
       db.sql<[Pick<Seen, 'silent'>]>`
         SELECT count(*)::int AS silent FROM pilgrim_totals t JOIN pilgrims p USING (user_id)
         WHERE p.participant_status = 'active'
-          AND t.last_seen > to_timestamp(${sinceMs}::float8 / 1000)
-          AND t.last_seen < to_timestamp(${beforeMs}::float8 / 1000)`,
+          AND t.last_seen > from_epoch_ms(${sinceMs})
+          AND t.last_seen < from_epoch_ms(${beforeMs})`,
     ]),
   )
   return { ...seen, ...missed }

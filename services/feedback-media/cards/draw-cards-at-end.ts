@@ -135,7 +135,7 @@ async function dueCards({ db, now }: ServiceContext, after: string, limit: numbe
       JOIN pilgrim_totals t ON t.user_id = p.user_id
       LEFT JOIN share_cards c ON c.user_id = p.user_id
       WHERE p.user_id > ${after} AND ${wanted(db)} AND ${stale(db)}
-        AND (c.failed_at IS NULL OR c.failed_at < to_timestamp(${(now() - RETRY_MS) / 1_000}::float8))
+        AND (c.failed_at IS NULL OR c.failed_at < from_epoch_ms(${now() - RETRY_MS}))
       ORDER BY p.user_id LIMIT ${limit}`,
   )
   return rows.map(({ user_id }) => user_id)

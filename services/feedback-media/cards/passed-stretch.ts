@@ -75,15 +75,15 @@ const readPast = (given: Given, userId: string): Promise<readonly Place[]> =>
       FROM (
         SELECT min(ARRAY[p.t, p.lat, p.lng]) AS fix
         FROM (
-          SELECT (extract(epoch FROM g.recorded_at) * 1000)::float8 AS t, g.lat, g.lng
+          SELECT epoch_ms(g.recorded_at) AS t, g.lat, g.lng
           FROM gps_points g
           WHERE g.user_id = ${userId} AND g.kind IN ('c', 't') AND g.in_range AND NOT ${given.db.sql.unsafe(IS_ROUGH)}
-            AND g.recorded_at < to_timestamp(${midnightOf(given)}::float8 / 1000) LIMIT ${MAX_POINTS}::int
+            AND g.recorded_at < from_epoch_ms(${midnightOf(given)}) LIMIT ${MAX_POINTS}::int
         ) p
         CROSS JOIN (
-          SELECT (extract(epoch FROM first_seen) * 1000)::float8 AS first_ms,
+          SELECT epoch_ms(first_seen) AS first_ms,
                  -- Nothing of today changes which places are looked at.
-                 least((extract(epoch FROM last_seen) * 1000)::float8, ${midnightOf(given)}::float8) AS last_ms
+                 least(epoch_ms(last_seen), ${midnightOf(given)}::float8) AS last_ms
           FROM pilgrim_totals WHERE user_id = ${userId}
         ) w
         GROUP BY floor((p.t - w.first_ms) / greatest((w.last_ms - w.first_ms) / ${SLOTS}::int, 1))

@@ -37,7 +37,7 @@ async function writeViews(
       SELECT id FROM shares WHERE id = ANY(${ids}::text[]) FOR NO KEY UPDATE SKIP LOCKED
     )
     UPDATE shares SET views = LEAST(shares.views::bigint + seen.views, 2147483647)::int,
-      last_viewed_at = GREATEST(last_viewed_at, to_timestamp(seen.ms / 1000))
+      last_viewed_at = GREATEST(last_viewed_at, from_epoch_ms(seen.ms))
     FROM seen JOIN held USING (id) WHERE shares.id = seen.id
     RETURNING shares.id`
   return new Set(written.map(({ id }) => id))

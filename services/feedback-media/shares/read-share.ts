@@ -126,15 +126,15 @@ async function readWay(
       FROM (
         SELECT min(ARRAY[p.t, p.lat, p.lng]) AS fix
         FROM (
-          SELECT extract(epoch FROM recorded_at)::float8 * 1000 AS t, lat, lng FROM gps_points
-          WHERE user_id = ${userId} AND in_range AND ${db.sql.unsafe(IS_PLACE)} AND recorded_at >= to_timestamp(${sinceMs / 1_000}::float8)
+          SELECT epoch_ms(recorded_at) AS t, lat, lng FROM gps_points
+          WHERE user_id = ${userId} AND in_range AND ${db.sql.unsafe(IS_PLACE)} AND recorded_at >= from_epoch_ms(${sinceMs})
         ) p
         GROUP BY floor(p.t / ${SLOT_MS}::int)
       ) slots
       UNION ALL
-      SELECT extract(epoch FROM last_seen)::float8 * 1000, last_lat, last_lng
+      SELECT epoch_ms(last_seen), last_lat, last_lng
       FROM pilgrim_totals WHERE user_id = ${userId} AND last_lat IS NOT NULL
-        AND last_seen >= to_timestamp(${fromMs / 1_000}::float8)`,
+        AND last_seen >= from_epoch_ms(${fromMs})`,
   )
   const pending = (waiting ?? [])
     .filter((point) => point.inRange && isPlace(point) && point.recordedMs >= fromMs)

@@ -144,7 +144,7 @@ const claim = async (tx: Tx, which: SQL, reached: number): Promise<readonly Clai
 /** The time by the clock of the database, alerts of the last hour, and whether a shared one has just been planned. */
 async function readSoFar(tx: Tx): Promise<{ ms: number; cards: number; isShared: boolean }> {
   const [row] = await tx.orm.execute<{ ms: number; cards: number; shared: boolean }>(sql`
-    SELECT (extract(epoch FROM now()) * 1000)::float8 AS ms,
+    SELECT epoch_ms(now()) AS ms,
       (count(*) FILTER (WHERE cause_key LIKE 'emergency:%'))::int AS cards,
       coalesce(bool_or(cause_key LIKE 'emergencies:%'
         AND created_at BETWEEN now() - ${SHARED_EVERY} AND now() + ${SHARED_EVERY}), false) AS shared
@@ -159,7 +159,7 @@ async function expire(tx: Tx): Promise<void> {
   const old = await tx.orm.execute<{ id: string; alerts: number; ms: number }>(sql`
     UPDATE emergencies SET next_alert_at = NULL
     WHERE ${isUnconfirmed} AND next_alert_at IS NOT NULL AND raised_at < now() - ${OLDEST}
-    RETURNING id, alerts, (extract(epoch FROM now()) * 1000)::float8 AS ms`)
+    RETURNING id, alerts, epoch_ms(now()) AS ms`)
   for (const { id, alerts, ms } of old)
     await planMessage(tx, {
       cause: 'emergency',

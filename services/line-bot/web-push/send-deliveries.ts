@@ -90,7 +90,7 @@ async function claim(
   const ids = JSON.stringify(rows.map(({ id }) => id))
   return db.orm.execute<Claimed>(sql`
     SELECT d.id::float8 AS id, d.message_id, d.subscription_id, d.attempts, m.notices->d.language AS notice, m.cause_key,
-           (extract(epoch FROM d.created_at) * 1000)::float8 AS planned_ms,
+           epoch_ms(d.created_at) AS planned_ms,
            p.user_id IS NULL OR (p.participant_status = 'withdrawn' AND m.cause <> 'emergency') AS withdrawn,
            s.endpoint, s.p256dh, s.auth
     FROM push_deliveries d

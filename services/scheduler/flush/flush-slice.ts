@@ -183,7 +183,7 @@ async function lockPilgrims(tx: Tx, userIds: string[]): Promise<Map<string, Fix>
     SELECT user_id FROM unnest(${userIds}::text[]) AS u (user_id) ORDER BY user_id
     ON CONFLICT (user_id) DO UPDATE SET user_id = excluded.user_id WHERE false`
   const rows = await tx.sql<(Fix & { user_id: string })[]>`
-    SELECT user_id, last_lat AS lat, last_lng AS lng, (extract(epoch FROM last_seen) * 1000)::float8 AS t
+    SELECT user_id, last_lat AS lat, last_lng AS lng, epoch_ms(last_seen) AS t
     FROM pilgrim_totals WHERE user_id = ANY(${userIds}::text[]) AND last_seen IS NOT NULL`
   return new Map(rows.map(({ user_id, ...fix }) => [user_id, fix]))
 }
@@ -206,7 +206,7 @@ async function withoutErased(
 async function createPilgrims(tx: Tx, remaining: string[], locked: string[], nowMs: number): Promise<void> {
   await tx.sql`
     INSERT INTO pilgrims (user_id, created_at, updated_at)
-    SELECT user_id, to_timestamp(${nowMs}::float8 / 1000), to_timestamp(${nowMs}::float8 / 1000)
+    SELECT user_id, from_epoch_ms(${nowMs}), from_epoch_ms(${nowMs})
     FROM unnest(${remaining}::text[]) AS u (user_id) ORDER BY user_id
     ON CONFLICT DO NOTHING`
   if (remaining.length === locked.length) return

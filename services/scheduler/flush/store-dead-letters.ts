@@ -34,7 +34,7 @@ export async function storeDeadLetter(
     return tx.sql<[{ fresh: number; again: number }]>`
     WITH letter AS (
       SELECT l[1] AS user_id, l[2] AS field, l[3] AS value, l[4] AS reason,
-             to_timestamp(${now()}::float8 / 1000) AS at
+             from_epoch_ms(${now()}) AS at
       FROM (SELECT ${letter}::text[]) AS given (l)
     ), again AS (
       UPDATE dead_letters d SET reason = letter.reason, created_at = at, refusals = refusals + 1 FROM letter

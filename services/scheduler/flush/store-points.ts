@@ -58,17 +58,17 @@ export async function withoutStoredPoints(
   const runs = runsOf(distinct)
   const [firsts, lasts] = [runs.map(({ firstMs }) => firstMs), runs.map(({ lastMs }) => lastMs)]
   const rows = await tx.sql<{ run: number; ms: number }[]>`
-    SELECT r.run::int AS run, (extract(epoch FROM g.sent_at) * 1000)::float8 AS ms
+    SELECT r.run::int AS run, epoch_ms(g.sent_at) AS ms
     FROM unnest(
       ${runs.map(({ userId }) => userId)}::text[], ${runs.map(({ kind }) => kind)}::text[],
       ${firsts}::float8[], ${lasts}::float8[]
     ) WITH ORDINALITY AS r (user_id, kind, first_ms, last_ms, run)
     CROSS JOIN LATERAL (
       SELECT sent_at FROM gps_points p WHERE p.user_id = r.user_id AND p.kind = r.kind
-        AND p.sent_at >= to_timestamp(r.first_ms / 1000) AND p.sent_at <= to_timestamp(r.last_ms / 1000)
+        AND p.sent_at >= from_epoch_ms(r.first_ms) AND p.sent_at <= from_epoch_ms(r.last_ms)
         -- Bounds over all rows let the planner prune the partitions of other days.
-        AND p.sent_at >= to_timestamp(${Math.min(...firsts)}::float8 / 1000)
-        AND p.sent_at <= to_timestamp(${Math.max(...lasts)}::float8 / 1000)
+        AND p.sent_at >= from_epoch_ms(${Math.min(...firsts)})
+        AND p.sent_at <= from_epoch_ms(${Math.max(...lasts)})
       OFFSET 0 -- Forces one index scan per run. A new day has no statistics, and the planner would scan it whole.
     ) g`
   if (rows.length === 0) return distinct
@@ -100,15 +100,15 @@ async function ownInstants(
   if (checkins.length === 0) return []
   const times = checkins.map(({ point }) => point.sentMs)
   const rows = await tx.sql<(CheckInPosition & { userId: string })[]>`
-    SELECT DISTINCT g.user_id AS "userId", g.lat, g.lng, (extract(epoch FROM g.sent_at) * 1000)::float8 AS "sentMs",
-      (extract(epoch FROM g.recorded_at) * 1000)::float8 AS "recordedMs",
-      (extract(epoch FROM g.received_at) * 1000)::float8 AS "receivedMs"
+    SELECT DISTINCT g.user_id AS "userId", g.lat, g.lng, epoch_ms(g.sent_at) AS "sentMs",
+      epoch_ms(g.recorded_at) AS "recordedMs",
+      epoch_ms(g.received_at) AS "receivedMs"
     FROM unnest(${checkins.map(({ userId }) => userId)}::text[], ${times}::float8[]) AS c (user_id, ms)
-    JOIN gps_points g ON g.user_id = c.user_id AND g.kind = 'c' AND g.sent_at >= to_timestamp(c.ms / 1000)
-      AND g.sent_at <= to_timestamp((c.ms + ${NEARBY_MS}::float8) / 1000)
+    JOIN gps_points g ON g.user_id = c.user_id AND g.kind = 'c' AND g.sent_at >= from_epoch_ms(c.ms)
+      AND g.sent_at <= from_epoch_ms(c.ms + ${NEARBY_MS}::float8)
     -- Bounds over all rows let the planner prune the partitions of other days.
-    WHERE g.sent_at >= to_timestamp(${Math.min(...times)}::float8 / 1000)
-      AND g.sent_at <= to_timestamp((${Math.max(...times)}::float8 + ${NEARBY_MS}::float8) / 1000)`
+    WHERE g.sent_at >= from_epoch_ms(${Math.min(...times)})
+      AND g.sent_at <= from_epoch_ms(${Math.max(...times) + NEARBY_MS})`
   const occupied = new Map<string, CheckInPosition>(rows.map((row) => [`${row.userId} ${row.sentMs}`, row]))
   for (const { userId, point } of fresh)
     if (point.kind === 'c') occupied.set(`${userId} ${point.sentMs}`, point)

@@ -56,8 +56,8 @@ export async function updateShownWalks(
   await tx.sql`
     INSERT INTO shown_walks AS s (user_id, distance_mm, carbon_mg, anchor_lat, anchor_lng, anchor_at,
       before_lat, before_lng, before_at, until)
-    SELECT user_id, mm::bigint, mg::bigint, a_lat, a_lng, to_timestamp(a_ms / 1000), b_lat, b_lng,
-      to_timestamp(b_ms / 1000), to_timestamp(${untilMs}::float8 / 1000)
+    SELECT user_id, mm::bigint, mg::bigint, a_lat, a_lng, from_epoch_ms(a_ms), b_lat, b_lng,
+      from_epoch_ms(b_ms), from_epoch_ms(${untilMs})
     FROM unnest(
       ${walks.map(({ userId }) => userId)}::text[], ${walks.map(({ distanceMm }) => distanceMm)}::float8[],
       ${walks.map(({ carbonMg }) => carbonMg)}::float8[],
@@ -78,10 +78,10 @@ async function readWalks(tx: Tx, userIds: readonly string[], nowMs: number) {
   const rows = await tx.sql<Row[]>`
     SELECT t.user_id, coalesce(s.distance_mm, t.distance_mm)::float8 AS mm,
            coalesce(s.carbon_mg, t.carbon_mg)::float8 AS mg, s.user_id IS NOT NULL AS shown,
-           s.anchor_lat AS a_lat, s.anchor_lng AS a_lng, (extract(epoch FROM s.anchor_at) * 1000)::float8 AS a_ms,
-           s.before_lat AS b_lat, s.before_lng AS b_lng, (extract(epoch FROM s.before_at) * 1000)::float8 AS b_ms
+           s.anchor_lat AS a_lat, s.anchor_lng AS a_lng, epoch_ms(s.anchor_at) AS a_ms,
+           s.before_lat AS b_lat, s.before_lng AS b_lng, epoch_ms(s.before_at) AS b_ms
     FROM pilgrim_totals t
-    LEFT JOIN shown_walks s ON s.user_id = t.user_id AND s.until > to_timestamp(${nowMs}::float8 / 1000)
+    LEFT JOIN shown_walks s ON s.user_id = t.user_id AND s.until > from_epoch_ms(${nowMs})
     WHERE t.user_id = ANY(${userIds as string[]}::text[])`
   return new Map(
     rows.map(({ user_id, mm, mg, shown, a_lat, a_lng, a_ms, b_lat, b_lng, b_ms }) => {

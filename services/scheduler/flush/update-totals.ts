@@ -164,8 +164,8 @@ async function writePilgrims(
     UPDATE pilgrim_totals t SET
       points = t.points + c.points, checkins = t.checkins + c.checkins,
       distance_mm = t.distance_mm + c.mm::bigint, carbon_mg = t.carbon_mg + c.mg::bigint,
-      first_seen = least(t.first_seen, to_timestamp(c.first_ms / 1000)),
-      last_seen = to_timestamp(c.last_ms / 1000), last_lat = c.lat, last_lng = c.lng
+      first_seen = least(t.first_seen, from_epoch_ms(c.first_ms)),
+      last_seen = from_epoch_ms(c.last_ms), last_lat = c.lat, last_lng = c.lng
     FROM unnest(
       ${changes.map(({ userId }) => userId)}::text[], ${sums.map((s) => s.points)}::int[],
       ${sums.map((s) => s.checkins)}::int[], ${sums.map((s) => s.distanceMm)}::float8[],
@@ -223,7 +223,7 @@ function upsertDays(tx: Tx, rows: readonly DayRow[]) {
       INSERT INTO pilgrim_days AS d (user_id, day, points, checkins, distance_mm, carbon_mg, hours,
         anchor_lat, anchor_lng, anchor_at, before_lat, before_lng, before_at)
       SELECT user_id, day, points, checkins, mm::bigint, mg::bigint, hours,
-        a_lat, a_lng, to_timestamp(a_ms / 1000), b_lat, b_lng, to_timestamp(b_ms / 1000)
+        a_lat, a_lng, from_epoch_ms(a_ms), b_lat, b_lng, from_epoch_ms(b_ms)
       FROM c ORDER BY user_id, day
       ON CONFLICT (user_id, day) DO UPDATE SET
         points = d.points + excluded.points, checkins = d.checkins + excluded.checkins,
@@ -301,10 +301,10 @@ async function placesAt(
       AS a (user_id, t)
     CROSS JOIN LATERAL (
       SELECT lat, lng FROM gps_points g
-      WHERE g.user_id = a.user_id AND g.recorded_at = to_timestamp(a.t / 1000) AND g.in_range AND ${tx.sql.unsafe(IS_PLACE)}
+      WHERE g.user_id = a.user_id AND g.recorded_at = from_epoch_ms(a.t) AND g.in_range AND ${tx.sql.unsafe(IS_PLACE)}
         -- The index is by sent_at, which is between recorded_at and one day after it.
         AND g.kind IN ('c', 't')
-        AND g.sent_at BETWEEN to_timestamp(a.t / 1000) AND to_timestamp(a.t / 1000) + interval '1 day'
+        AND g.sent_at BETWEEN from_epoch_ms(a.t) AND from_epoch_ms(a.t) + interval '1 day'
       ORDER BY g.kind, g.sent_at LIMIT 1
     ) p`
   return new Map(rows.map(({ user_id, ...fix }) => [user_id, fix]))

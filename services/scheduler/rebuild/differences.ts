@@ -5,7 +5,7 @@ import { type Column, JSON_TYPE, type Row, type Table, upsertOf } from '#shared/
 const READ: Record<Column, (column: string) => string> = {
   text: (column) => column,
   day: (column) => `${column}::text AS ${column}`,
-  instant: (column) => `(extract(epoch FROM ${column}) * 1000)::float8 AS ${column}`,
+  instant: (column) => `epoch_ms(${column}) AS ${column}`,
   number: (column) => column,
   whole: (column) => `${column}::float8 AS ${column}`,
 }
@@ -65,7 +65,7 @@ const shown = (value: Row[string], column: Column): string =>
 async function remove(tx: Tx, { name, key, columns }: Table, row: Row): Promise<void> {
   const conditions = key.map((column, i) =>
     columns[column] === 'instant'
-      ? `${column} = to_timestamp($${i + 1}::float8 / 1000)`
+      ? `${column} = from_epoch_ms($${i + 1})`
       : `${column} = $${i + 1}::${JSON_TYPE[columns[column]!]}`,
   )
   await tx.sql.unsafe(

@@ -159,14 +159,14 @@ const TILES = `SELECT ${TILE_COLUMNS} FROM cell_tiles`
 const spanTiles = async (tx: Tx, span: Span, startMs: number): Promise<StoredTile[]> =>
   (
     await tx.sql.unsafe<TileRow[]>(
-      `${TILES} WHERE span = '${span}' AND start = to_timestamp(${startMs}::float8 / 1000) ORDER BY zoom, y, x`,
+      `${TILES} WHERE span = '${span}' AND start = from_epoch_ms(${startMs}) ORDER BY zoom, y, x`,
     )
   ).map(storedTile)
 
 const startsOf = async (tx: Tx, span: Span): Promise<number[]> =>
   (
     await tx.sql.unsafe<{ ms: number }[]>(
-      `SELECT DISTINCT (extract(epoch FROM start) * 1000)::float8 AS ms FROM cell_tiles WHERE span = '${span}' ORDER BY 1`,
+      `SELECT DISTINCT epoch_ms(start) AS ms FROM cell_tiles WHERE span = '${span}' ORDER BY 1`,
     )
   ).map(({ ms }) => ms)
 

@@ -287,7 +287,7 @@ async function record(db: Database, confirmed: Ledger['losses'], nowMs: number):
     await tx.sql`LOCK TABLE ledger_losses IN SHARE ROW EXCLUSIVE MODE`
     await tx.sql`
       INSERT INTO ledger_losses (at, epoch, partition, points)
-      SELECT to_timestamp(${nowMs}::float8 / 1000), epoch, partition, coalesce(seen.points, 0) - coalesce(noted.points, 0)
+      SELECT from_epoch_ms(${nowMs}), epoch, partition, coalesce(seen.points, 0) - coalesce(noted.points, 0)
       FROM unnest(
         ${confirmed.map(({ epoch }) => epoch)}::text[], ${confirmed.map(({ partition }) => partition)}::int[],
         ${confirmed.map(({ points }) => points)}::float8[]

@@ -133,9 +133,7 @@ export function upsertOf(
 ): readonly [string, string] {
   const named = Object.entries(columns)
   const names = named.map(([column]) => column)
-  const values = named.map(([column, type]) =>
-    type === 'instant' ? `to_timestamp(${column} / 1000)` : column,
-  )
+  const values = named.map(([column, type]) => (type === 'instant' ? `from_epoch_ms(${column})` : column))
   const types = named.map(([column, type]) => `${column} ${JSON_TYPE[type]}`)
   const changed = names.filter((column) => !key.includes(column))
   return [

@@ -367,22 +367,22 @@ export async function readStored(tx: Tx, asked: readonly Asked[]): Promise<Map<s
   const rows = await tx.sql<Row[]>`
     SELECT u.user_id, p.display_name AS "displayName", p.picture_url AS "pictureUrl", p.language, p.phone,
            p.survey_completed_at IS NOT NULL AS "surveyCompleted", p.privacy_agreed AS "privacyAgreed",
-           (extract(epoch FROM p.privacy_agreed_at) * 1000)::float8 AS "privacyAgreedMs",
+           epoch_ms(p.privacy_agreed_at) AS "privacyAgreedMs",
            p.privacy_version AS "privacyVersion", p.consent_withdrawn AS "consentWithdrawn",
            p.participant_status AS "participantStatus", p.photo_count AS "photoCount", p.palanquin,
            p.consumption::text AS consumption, p.transport::text AS transport,
-           (extract(epoch FROM p.created_at) * 1000)::float8 AS "createdMs",
-           (extract(epoch FROM p.updated_at) * 1000)::float8 AS "updatedMs",
+           epoch_ms(p.created_at) AS "createdMs",
+           epoch_ms(p.updated_at) AS "updatedMs",
            t.points, t.checkins, t.distance_mm::float8 AS "distanceMm", t.carbon_mg::float8 AS "carbonMg",
-           (extract(epoch FROM t.first_seen) * 1000)::float8 AS "firstMs",
-           (extract(epoch FROM t.last_seen) * 1000)::float8 AS "lastMs",
+           epoch_ms(t.first_seen) AS "firstMs",
+           epoch_ms(t.last_seen) AS "lastMs",
            d.day::text AS day, d.anchor_lat AS a_lat, d.anchor_lng AS a_lng,
-           (extract(epoch FROM d.anchor_at) * 1000)::float8 AS a_ms, d.before_lat AS b_lat, d.before_lng AS b_lng,
-           (extract(epoch FROM d.before_at) * 1000)::float8 AS b_ms,
+           epoch_ms(d.anchor_at) AS a_ms, d.before_lat AS b_lat, d.before_lng AS b_lng,
+           epoch_ms(d.before_at) AS b_ms,
            s.distance_mm::float8 AS shown_mm, s.carbon_mg::float8 AS shown_mg,
            s.anchor_lat AS sa_lat, s.anchor_lng AS sa_lng,
-           (extract(epoch FROM s.anchor_at) * 1000)::float8 AS sa_ms, s.before_lat AS sb_lat, s.before_lng AS sb_lng,
-           (extract(epoch FROM s.before_at) * 1000)::float8 AS sb_ms, k.known
+           epoch_ms(s.anchor_at) AS sa_ms, s.before_lat AS sb_lat, s.before_lng AS sb_lng,
+           epoch_ms(s.before_at) AS sb_ms, k.known
     FROM unnest(${asked.map(({ userId }) => userId)}::text[]) AS u (user_id)
     LEFT JOIN pilgrims p ON p.user_id = u.user_id
     LEFT JOIN pilgrim_totals t ON t.user_id = u.user_id
@@ -407,9 +407,9 @@ function knownOf(tx: Tx, asked: readonly Asked[]) {
     FROM unnest(${users}::text[], ${points.map(({ kind }) => kind)}::text[], ${times}::float8[])
       AS e (user_id, kind, sent_ms)
     JOIN gps_points g
-      ON g.user_id = e.user_id AND g.kind = e.kind AND g.sent_at = to_timestamp(e.sent_ms / 1000)
+      ON g.user_id = e.user_id AND g.kind = e.kind AND g.sent_at = from_epoch_ms(e.sent_ms)
     -- Bounds over all points, so that the plan contains only their partitions.
-    WHERE g.sent_at BETWEEN to_timestamp(${first}::float8 / 1000) AND to_timestamp(${last}::float8 / 1000)
+    WHERE g.sent_at BETWEEN from_epoch_ms(${first}) AND from_epoch_ms(${last})
     GROUP BY e.user_id`
 }
 

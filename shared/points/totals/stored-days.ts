@@ -43,8 +43,8 @@ export async function readDays(
   if (asked.length === 0) return days
   const rows = await tx.sql<DayRow[]>`
     SELECT d.user_id, d.day::text AS day, d.hours, d.points::float8 AS points, d.anchor_lat, d.anchor_lng,
-           (extract(epoch FROM d.anchor_at) * 1000)::float8 AS anchor_ms, d.before_lat, d.before_lng,
-           (extract(epoch FROM d.before_at) * 1000)::float8 AS before_ms
+           epoch_ms(d.anchor_at) AS anchor_ms, d.before_lat, d.before_lng,
+           epoch_ms(d.before_at) AS before_ms
     FROM unnest(${asked.map(({ userId }) => userId)}::text[], ${asked.map(({ from }) => from)}::text[]) AS a (user_id, day)
     CROSS JOIN LATERAL (
       SELECT * FROM pilgrim_days p
@@ -72,17 +72,17 @@ export const IS_PLACE = '(lat <> 0 OR lng <> 0)'
 export const IS_ROUGH = `(coalesce(accuracy >= ${ROUGH_M}, false) OR NOT ${IS_PLACE})`
 
 /** A row of `gps_points` as the fold reads it. */
-export const FOLD_COLUMNS = `kind, (extract(epoch FROM sent_at) * 1000)::float8 AS "sentMs",
-  (extract(epoch FROM recorded_at) * 1000)::float8 AS t, lat, lng, mode, ${IS_ROUGH} AS rough`
+export const FOLD_COLUMNS = `kind, epoch_ms(sent_at) AS "sentMs",
+  epoch_ms(recorded_at) AS t, lat, lng, mode, ${IS_ROUGH} AS rough`
 
 /** A condition on `gps_points`: one pilgrim's points that count in a span of time (epoch milliseconds). */
 export const inSpan = (tx: Tx, userId: string, [fromMs, toMs]: readonly [number, number]) => tx.sql`
   user_id = ${userId}
     -- The key contains the time sent, which is between the time at which the point counts and a day after it.
-    AND sent_at >= to_timestamp(${fromMs}::float8 / 1000)
-    AND sent_at < to_timestamp(${toMs + CLOCK_AHEAD_MS}::float8 / 1000)
-    AND recorded_at >= to_timestamp(${fromMs}::float8 / 1000)
-    AND recorded_at < to_timestamp(${toMs}::float8 / 1000)`
+    AND sent_at >= from_epoch_ms(${fromMs})
+    AND sent_at < from_epoch_ms(${toMs + CLOCK_AHEAD_MS})
+    AND recorded_at >= from_epoch_ms(${fromMs})
+    AND recorded_at < from_epoch_ms(${toMs})`
 
 /** Stored points of one day that are read at once: what pilgrims sent on a day is not bounded. */
 export const POINTS_A_READ = 10_000
@@ -119,13 +119,13 @@ export async function readPointsOfDays(
       -- The key contains the time sent, which is between the time at which the point counts and a day after it.
       SELECT * FROM gps_points g
       WHERE g.user_id = a.user_id AND g.kind IN ('c', 't')
-        AND g.sent_at >= to_timestamp(a.from_ms / 1000)
-        AND g.sent_at < to_timestamp((a.to_ms + ${CLOCK_AHEAD_MS}::float8) / 1000)
+        AND g.sent_at >= from_epoch_ms(a.from_ms)
+        AND g.sent_at < from_epoch_ms(a.to_ms + ${CLOCK_AHEAD_MS}::float8)
         -- Bounds over all requested days, so that the plan contains only their partitions.
-        AND g.sent_at >= to_timestamp(${first}::float8 / 1000)
-        AND g.sent_at < to_timestamp((${last}::float8 + ${CLOCK_AHEAD_MS}::float8) / 1000)
-        AND g.recorded_at >= to_timestamp(a.from_ms / 1000)
-        AND g.recorded_at < to_timestamp(a.to_ms / 1000)
+        AND g.sent_at >= from_epoch_ms(${first})
+        AND g.sent_at < from_epoch_ms(${last + CLOCK_AHEAD_MS})
+        AND g.recorded_at >= from_epoch_ms(a.from_ms)
+        AND g.recorded_at < from_epoch_ms(a.to_ms)
         AND g.in_range
       OFFSET 0 -- Forces a look-up by key per pilgrim, because statistics of a new day mislead the planner.
     ) p`

@@ -54,7 +54,7 @@ export async function addTiles(tx: Tx, tiles: readonly Tile[]): Promise<void> {
 export const deleteTile = async (tx: Tx, { zoom, span, startMs, x, y }: TileName): Promise<void> =>
   void (await tx.sql`
     DELETE FROM cell_tiles WHERE zoom = ${zoom} AND span = ${span} AND y = ${y} AND x = ${x}
-      AND start = to_timestamp(${startMs}::float8 / 1000)`)
+      AND start = from_epoch_ms(${startMs})`)
 
 /** Reads the stored tiles with these names, by `tileKey`. */
 async function readSameTiles(tx: Tx, names: readonly TileName[]): Promise<Map<string, StoredTile>> {
@@ -64,12 +64,12 @@ async function readSameTiles(tx: Tx, names: readonly TileName[]): Promise<Map<st
       ${names.map(({ startMs }) => startMs)}::float8[], ${names.map(({ y }) => y)}::int[],
       ${names.map(({ x }) => x)}::int[]
     ) AS t (zoom, span, ms, y, x)
-    JOIN cell_tiles c USING (zoom, span, y, x) WHERE c.start = to_timestamp(t.ms / 1000)`
+    JOIN cell_tiles c USING (zoom, span, y, x) WHERE c.start = from_epoch_ms(t.ms)`
   return new Map(rows.map(storedTile).map((tile) => [tileKey(tile), tile]))
 }
 
 /** The columns of a stored tile. */
-export const TILE_COLUMNS = `zoom, span, (extract(epoch FROM start) * 1000)::float8 AS "startMs", x, y, points::float8 AS points,
+export const TILE_COLUMNS = `zoom, span, epoch_ms(start) AS "startMs", x, y, points::float8 AS points,
   users, encode(counts, 'base64') AS packed, encode(people, 'base64') AS people`
 
 /** A tile as queries return it: bytes are base64. */
@@ -94,7 +94,7 @@ export function tileToStore({ counts, ...name }: TileName & { readonly counts: C
 export async function writeTiles(tx: Tx, tiles: readonly StoredTile[]): Promise<void> {
   await tx.sql`
     INSERT INTO cell_tiles AS c (zoom, span, start, x, y, points, users, counts, people)
-    SELECT zoom, span, to_timestamp(ms / 1000), x, y, points::bigint, users, decode(packed, 'base64'),
+    SELECT zoom, span, from_epoch_ms(ms), x, y, points::bigint, users, decode(packed, 'base64'),
            decode(people, 'base64')
     FROM unnest(
       ${tiles.map(({ zoom }) => zoom)}::int[], ${tiles.map(({ span }) => span)}::text[],

@@ -3,8 +3,8 @@
  * PGlite in a worker behind a socket.
  *
  * Rules for callers: inside a transaction, use only its handle (the embedded driver has one connection, so the outer
- * handle would deadlock). In raw SQL, pass times as ISO text and JSON as text, and read times as epoch milliseconds
- * (`ms(column)`), because drizzle disables the client's own conversions.
+ * handle would deadlock). In raw SQL, pass and read times as epoch milliseconds by the functions `from_epoch_ms` and
+ * `epoch_ms` of the schema, and JSON as text, because drizzle disables the client's own conversions.
  */
 import type { PostgresJsDatabase } from 'drizzle-orm/postgres-js'
 import type { Sql, TransactionSql } from 'postgres'

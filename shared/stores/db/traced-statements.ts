@@ -2,7 +2,7 @@
 import { isTracing, span } from '#shared/runtime/traces.ts'
 import type { Tx } from './db.ts'
 
-const TABLE = /(?<!epoch )\b(?:INTO|FROM|UPDATE|COPY)\s+(?!unnest|jsonb)(\w+)/
+const TABLE = /\b(?:INTO|FROM|UPDATE|COPY)\s+(?!unnest|jsonb)(\w+)/
 
 /** The text of a statement without values, which are parameters. */
 const nameOf = (text: string): string =>

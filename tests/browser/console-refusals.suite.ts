@@ -153,7 +153,7 @@ const ACTIONS: readonly Action[] = [
     view: 'people',
     request: ['PUT', '**/users/*/palanquin'],
     unchanged: '.person-actions',
-    open: (page) => ask(page, page.getByRole('button', { name: 'Palanquin…' }), 'Show as palanquin'),
+    open: (page) => ask(page, page.getByRole('button', { name: 'Palanquin…' }), 'Show as “Palanquin”'),
   },
   {
     name: 'revoke',

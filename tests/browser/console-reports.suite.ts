@@ -104,8 +104,8 @@ function pictureTests(open: (options: ConsoleOptions) => Promise<OpenPage>): voi
       ['Carbon', 'Carbon', ['as of ', 'Footprint: ']],
       ['Surveys', 'Surveys', ['as of ', 'Q1 · ']],
       [
-        'Procession over time',
-        'Procession over time',
+        'Front to tail over time',
+        'Front to tail over time',
         [hour.slice(-11), 'Front', 'Middle', 'Tail', ...places, ' km', 'Points per km²'],
       ],
     ] as const) {
@@ -218,14 +218,14 @@ export function reportTests(open: (options: ConsoleOptions) => Promise<OpenPage>
     expect(await page.locator('.export-menu .grow').allInnerTexts()).toEqual([
       'Summary',
       'Timeline',
-      'Procession over time',
+      'Front to tail over time',
       'Carbon',
       'Surveys',
       'Survey answers, private: names and ids',
       'Survey codes',
     ])
     await page.keyboard.press('Escape')
-    const procession = await saved('Procession over time CSV')
+    const procession = await saved('Front to tail over time CSV')
     const rows = procession.text.split('\r\n')
     expect(rows[0]).toBe('From,To,What,Place,Route km,Latitude,Longitude,Points,From (UTC)')
     expect(procession.name).toMatch(/^procession-\d{4}-\d\d-\d\d-\d{4}-\S+\.csv$/)

@@ -57,8 +57,8 @@ export function silentTests(
     expect(await role.inputValue()).toBe('')
     // What the public map shows from now on is told.
     for (const [button, notice] of [
-      ['Show as palanquin', 'The public map shows everybody'],
-      ['Stop showing as palanquin', 'The public map shows no palanquin'],
+      ['Show as “Palanquin”', 'The public map shows everybody'],
+      ['Stop showing as “Palanquin”', 'The public map no longer shows'],
     ] as const) {
       await page.getByRole('button', { name: 'Palanquin…' }).click()
       await page.getByRole('dialog').getByRole('button', { name: button, exact: true }).click()
@@ -107,7 +107,7 @@ export function silentTests(
       },
     })
     const { page } = opened
-    await page.getByText(/The palanquin’s device has reported nothing since \d\d:\d\d/).waitFor()
+    await page.getByText(/Palanquin: the device has reported nothing since \d\d:\d\d/).waitFor()
     await page.locator('.map[data-palanquin="silent"] .marker-palanquin svg').waitFor()
     await photograph(page, 'console-silent-palanquin')
   })

@@ -21,7 +21,7 @@ export async function submitSurvey(
   trackAdmission: TrackAdmission,
   request: SubmitRequest,
 ): Promise<SubmitAnswer> {
-  const { user_id: userId, survey, phone, display_name: displayName } = request
+  const { user_id: userId, survey, phone, form_version: formVersion, display_name: displayName } = request
   const submittedAt = new Date(now())
   const { revision, answers, dropped } = await db.transaction(async (tx) => {
     const noRoom = await namesWithoutRoom(tx, survey)
@@ -34,13 +34,15 @@ export async function submitSurvey(
     const [before] = await tx.orm.select().from(surveys).where(eq(surveys.userId, userId))
     const [row] = await tx.orm
       .insert(surveys)
-      .values({ userId, answers, revision: 1, submittedAt })
+      .values({ userId, answers, revision: 1, formVersion, submittedAt })
       .onConflictDoUpdate({
         target: surveys.userId,
-        set: { answers, submittedAt, revision: sql`${surveys.revision} + 1` },
+        set: { answers, formVersion, submittedAt, revision: sql`${surveys.revision} + 1` },
       })
       .returning({ revision: surveys.revision })
-    await tx.orm.insert(surveyHistory).values({ userId, answers, revision: row!.revision, submittedAt })
+    await tx.orm
+      .insert(surveyHistory)
+      .values({ userId, answers, revision: row!.revision, formVersion, submittedAt })
     await countSurvey(tx, before === undefined ? null : StoredAnswers.parse(before.answers), answers)
     return { revision: row!.revision, answers, dropped: [...noRoom] }
   })

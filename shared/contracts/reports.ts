@@ -68,6 +68,7 @@ export const SurveyRow = z.object({
   display_name: z.string().nullable(),
   answers: z.record(z.string(), Answer),
   revision: z.int(),
+  form_version: z.int().nullable().describe('Version of the questions; null: not known'),
   submitted_at: Time,
 })
 

@@ -251,6 +251,9 @@ describeBothStacks(
       expect(await form()).toEqual({ version: version + 1, questions } as SurveyForm)
       await answer({ q1: 4, q2: ['blister'] }, version + 1)
       const read = await surveys()
+      expect(new Set(read.items.map(({ form_version }) => form_version))).toEqual(
+        new Set([0, version + 1, null]),
+      )
       // Answers to the first version are still named.
       expect(read.questions.q2!.ask).toEqual({ en: 'What hurt?' })
       expect(read.questions.q2!.choices.map(({ value }) => value)).toEqual([
@@ -261,8 +264,8 @@ describeBothStacks(
       const csv = await (
         await stack.fetch('/api/event/admin/surveys', { headers: { ...admin('owner'), Accept: 'text/csv' } })
       ).text()
-      expect(csv).toContain('"revision","q1","q2"')
-      expect(csv).toContain('"1","4","blister"')
+      expect(csv).toContain('"revision","form_version","q1","q2"')
+      expect(csv).toContain(`"1","${version + 1}","4","blister"`)
     })
 
     test.each([

@@ -403,8 +403,8 @@ describeBothStacks('survey-profile', (stack) => {
 
       const [head = '', ...lines] = (await (await read({ Accept: 'text/csv' })).text()).split('\r\n')
       const columns = head.split(',').map((cell) => cell.replaceAll('"', ''))
-      expect(columns.length).toBeLessThanOrEqual(4 + 60 + 1)
-      const numbers = columns.slice(4, -1).map((name) => Number(/^q(\d+)/.exec(name)![1]))
+      expect(columns.length).toBeLessThanOrEqual(5 + 60 + 1)
+      const numbers = columns.slice(5, -1).map((name) => Number(/^q(\d+)/.exec(name)![1]))
       expect(numbers).toEqual(numbers.toSorted((a, b) => a - b))
       expect(columns.at(-1)).toBe('other_answers')
       // Each name has its own column, or is in the last one.

@@ -15,6 +15,7 @@ interface Row {
   display_name: string | null
   answers: string
   revision: number
+  form_version: number | null
   submitted_ms: number
 }
 
@@ -27,7 +28,7 @@ const CSV_PAGE = 1_000
 const readRows = ({ db }: ServiceContext, after: string, limit: number) =>
   db.read(
     () => db.sql<Row[]>`
-      SELECT s.user_id, p.display_name, s.answers::text AS answers, s.revision,
+      SELECT s.user_id, p.display_name, s.answers::text AS answers, s.revision, s.form_version,
              epoch_ms(s.submitted_at) AS submitted_ms
       FROM surveys s LEFT JOIN pilgrims p ON p.user_id = s.user_id
       WHERE s.user_id > ${after} ORDER BY s.user_id LIMIT ${limit}::int`,
@@ -95,6 +96,7 @@ export async function listSurveys(context: ServiceContext, query: PageQuery): Pr
       display_name: row.display_name,
       answers: answersOf(row),
       revision: row.revision,
+      form_version: row.form_version,
       submitted_at: time(row.submitted_ms),
     }),
     (row) => [row.user_id],
@@ -157,6 +159,7 @@ export async function surveysCsv(context: ServiceContext, operator: Acting): Pro
       'display_name',
       'submitted_at',
       'revision',
+      'form_version',
       ...columns,
       ...(others ? [OTHERS] : []),
     ]
@@ -164,7 +167,7 @@ export async function surveysCsv(context: ServiceContext, operator: Acting): Pro
     const rows = rowsByPage<Row>(CSV_PAGE, (last) => readRows(context, last?.user_id ?? '', CSV_PAGE))
     for await (const row of rows) {
       const answers = answersOf(row)
-      const cells = [row.user_id, row.display_name, time(row.submitted_ms), row.revision]
+      const cells = [row.user_id, row.display_name, time(row.submitted_ms), row.revision, row.form_version]
       const given = columns.map((question) => answers[question])
       const line = [...cells, ...given, ...(others ? [othersOf(answers, shown)] : [])].map(csvCell).join(',')
       yield pseudonyms.hide(`${line}\r\n`, operator)

@@ -330,6 +330,8 @@ export const surveys = pgTable('surveys', {
   userId: text().primaryKey(),
   answers: jsonb().$type<Record<string, unknown>>().notNull(),
   revision: integer().notNull(),
+  /** Version of the survey that was answered; null: not known. */
+  formVersion: integer(),
   submittedAt: instant().notNull(),
 })
 
@@ -340,6 +342,7 @@ export const surveyHistory = pgTable(
     userId: text().notNull(),
     answers: jsonb().$type<Record<string, unknown>>().notNull(),
     revision: integer().notNull(),
+    formVersion: integer(),
     submittedAt: instant().notNull(),
   },
   (table) => [index().on(table.userId)],

@@ -74,6 +74,8 @@ describeOnServers('with identity by LINE', () => {
     line.nowMs = () => Date.now() + HOUR_MS
     await checkInButton(page).click()
     await page.getByText(LOG_IN_AGAIN).first().waitFor()
+    // It waits for the pilgrim.
+    expect(await page.getByText('It is sent by itself.').count()).toBe(0)
     expect(await waitingOf(page)).toBe(1)
     // In a dead zone the app stays, and opens again.
     line.online = () => false

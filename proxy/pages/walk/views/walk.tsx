@@ -7,7 +7,7 @@ import { checkIn, checkInFault, checkingIn } from '../checkin/check-in.ts'
 import { roughText, timeText } from '../format.ts'
 import { positionSentence } from '../problem.ts'
 import { show } from '../route.ts'
-import { codeIsSafe, consentWithdrawn, person } from '../session/current-state.ts'
+import { codeIsSafe, consentWithdrawn, person, signInNeeded } from '../session/current-state.ts'
 import { lastCheckIn, totalCheckIns } from '../outbox.ts'
 import { config, profile, usesLine } from '../session/service.ts'
 import { darkScreen, useTime } from './dark-screen.tsx'
@@ -104,7 +104,11 @@ function Said() {
       <p class={counts ? 'good strong' : 'strong'} data-state={state}>
         <span aria-hidden="true">✓ </span>
         {(inRange ? checkIn[state] : checkIn.outside)(timeText(t))}{' '}
-        {state === 'counted' ? null : consentWithdrawn.value ? queue.afterConsent : queue.safe}
+        {state === 'counted' || signInNeeded.value
+          ? null
+          : consentWithdrawn.value
+            ? queue.afterConsent
+            : queue.safe}
       </p>
       {rough === null ? null : <p class="quiet">{rough}</p>}
       {clockCorrected ? <p>{checkIn.corrected}</p> : null}

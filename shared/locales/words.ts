@@ -5,6 +5,7 @@
 import type { bot } from './en/bot.ts'
 import type { words as console } from './en/console.ts'
 import type { words as map } from './en/map.ts'
+import type { words as notFound } from './en/not-found.ts'
 import type { words as page } from './en/all-pages.ts'
 import type { words as poster } from './en/poster.ts'
 import type { words as recordedFile } from './en/recorded-file.ts'
@@ -26,6 +27,7 @@ type InAnyLanguage<T> = T extends string
 export type BotWords = InAnyLanguage<typeof bot>
 export type ConsoleWords = InAnyLanguage<typeof console>
 export type MapWords = InAnyLanguage<typeof map>
+export type NotFoundWords = InAnyLanguage<typeof notFound>
 export type PageWords = InAnyLanguage<typeof page>
 export type PosterWords = InAnyLanguage<typeof poster>
 export type RecordedFileWords = InAnyLanguage<typeof recordedFile>

@@ -20,7 +20,7 @@ export const MARKS: Readonly<Record<Mark | 'baton', Drawing>> = {
     at: [12, 22],
   },
   // In place of the palanquin: a torch, as a relay carries it.
-  baton: { fill: 'M8 10h8l-2 13h-4zM12 0c5 4 5 6 3 9H9c-2-3-1-5 3-9z', at: [12, 23] },
+  baton: { fill: 'M8 10h8l-2 13h-4zM12 0l4 9H8z', at: [12, 23] },
   // A banner on its pole, as the first of a procession carries it.
   front: { fill: 'M4 1h2v22H4zM6 2c5-2 8 2 15 0l-3 5 3 5c-7 2-10-2-15 0z', at: [5, 23] },
   // A ring: the middle of those who walk is no thing that anybody carries.

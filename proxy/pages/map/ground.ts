@@ -13,18 +13,6 @@ export const LAND: Bounds = {
   south: worldY(21.85),
 }
 
-/** What the atlas has: Taiwan with its islands. */
-const ATLAS: Bounds = { west: worldX(118), north: worldY(26.5), east: worldX(122.2), south: worldY(21.7) }
-
-/** Whether the atlas is the ground of a map of this place. An owner may have set a route elsewhere. */
-export const isOnAtlas = (atlas: AtlasShapes | null, place: Bounds | null): boolean =>
-  atlas !== null &&
-  (place === null ||
-    (place.west < ATLAS.east &&
-      place.east > ATLAS.west &&
-      place.north < ATLAS.south &&
-      place.south > ATLAS.north))
-
 /** Loads coasts and borders, where the event has them. Without them a map shows the route alone. */
 export async function loadAtlas(
   address: string | undefined,

@@ -33,7 +33,6 @@ import {
 import { effect } from '@preact/signals'
 import { showToast } from '../design/toast.tsx'
 import { language, pageWords } from '../frame/language.ts'
-import { isOnAtlas } from './ground.ts'
 import { MapFrame } from './map-frame.ts'
 import { boxesOver } from './mark-names.ts'
 import { type Camera, fitting, type Insets, scaleOf, type Size, worldX, worldY } from './projection.ts'
@@ -223,8 +222,7 @@ export function MapView() {
 /** Who made the data of the ground. */
 function Source({ onShown }: { readonly onShown: () => void }) {
   const tiles = detailed.value === 'on'
-  const atlas = isOnAtlas(counties.value, routeBounds()) ? pageWords.value.mapSource : ''
-  const source = tiles ? tilesSource.value : atlas
+  const source = tiles ? tilesSource.value : counties.value === null ? '' : pageWords.value.mapSource
   // Names leave its place free. Before the next picture is drawn, so that none is drawn twice.
   useLayoutEffect(() => {
     if (source !== '') onShown()

@@ -10,7 +10,6 @@ import {
   ageMs,
   connected,
   data,
-  followed,
   freshness,
   isRelay,
   leaderName,
@@ -194,9 +193,7 @@ export function Me() {
   return (
     <p class="notice">
       <span>
-        {middle == null
-          ? null
-          : words.value.meToProcession(followed.value, kmText(distanceKm(me.value, middle)))}{' '}
+        {middle == null ? null : words.value.meToProcession(kmText(distanceKm(me.value, middle)))}{' '}
         <span class="small quiet block">{words.value.mePrivate}</span>
       </span>
     </p>

@@ -8,7 +8,7 @@ import { showToast } from '../design/toast.tsx'
 import { tellNoMore, wanted, wantToBeTold } from './my-station.ts'
 import { arrivalText, kmText, stationName } from './format.ts'
 import { hasReached, isScattered } from './stations-around.ts'
-import { chooseStation, followed, freshness, leader, myStation, news, route } from './state.ts'
+import { chooseStation, freshness, leader, myStation, news, route } from './state.ts'
 import { pageWords } from '../frame/language.ts'
 
 type Station = EventRoute['stations'][number]
@@ -136,7 +136,7 @@ export function MyStation() {
 }
 
 async function want(): Promise<void> {
-  showToast((await wantToBeTold()) ? words.value.toldHere(followed.value) : words.value.toldDenied, {
+  showToast((await wantToBeTold()) ? words.value.toldHere : words.value.toldDenied, {
     forMs: 8_000,
   })
 }

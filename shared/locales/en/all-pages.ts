@@ -8,7 +8,6 @@ export const words = {
   cancel: 'Cancel',
   more: 'Show more',
   less: 'Show less',
-  notFound: { title: 'There is no page at this address.', map: 'To the map', walk: 'To the app' },
   /** What a pause means, for pilgrims and for readers of the map. */
   paused: 'The event is paused. Check-ins and walks are saved on the phone and sent when it goes on.',
   organisers: 'From the organisers:',

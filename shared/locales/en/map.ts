@@ -44,8 +44,7 @@ export const words = {
       : 'The map can show a single person, to within 10 m.',
   me: 'Me',
   whereAmI: 'Where am I',
-  meToProcession: (followed: string, km: string) =>
-    `The middle of the ${followed} is ${km} from you, in a straight line.`,
+  meToProcession: (km: string) => `The middle of the crowd is ${km} from you, in a straight line.`,
   meDenied: 'Your position is not allowed. You can allow it in the browser’s settings.',
   meUnknown: 'Your position was not found. Outdoors it is easier; try again.',
   mePrivate: 'Your position stays on this device.',
@@ -70,7 +69,7 @@ export const words = {
   somePassed: 'Some have passed',
   tailPassed: 'All have passed',
   tellMe: 'Tell me when it is near',
-  toldHere: (followed: string) => `Keep this page open: it tells you when the ${followed} is near.`,
+  toldHere: 'Keep this page open: it tells you when they are near.',
   toldDenied: 'The browser does not allow notifications. The page itself will show it.',
   soon: (followed: string, station: string, minutes: number) =>
     `The ${followed} reaches ${station} in about ${count(minutes, 'minute', 'minutes')}`,

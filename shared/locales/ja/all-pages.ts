@@ -10,7 +10,6 @@ export const words: PageWords = {
   cancel: 'キャンセル',
   more: '開く',
   less: 'たたむ',
-  notFound: { title: 'このアドレスにはページがありません。', map: '地図を見る', walk: 'アプリを開く' },
   paused: '催しは一時停止中です。チェックインと歩いた道はスマホに保存し、再開したら自動で送ります。',
   organisers: '主催者より：',
   mapKeys: '矢印キーで移動、プラスとマイナスで拡大縮小します。',

@@ -10,7 +10,6 @@ export const words: PageWords = {
   cancel: '取消',
   more: '展開',
   less: '收合',
-  notFound: { title: '這個網址沒有頁面。', map: '看地圖', walk: '開啟 App' },
   paused: '活動暫停中。打卡和路線先存在手機裡，恢復後會自動送出。',
   organisers: '主辦單位：',
   mapKeys: '用方向鍵移動，加減鍵縮放。',

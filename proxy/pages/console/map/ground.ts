@@ -3,8 +3,8 @@ import { computed, effect, signal } from '@preact/signals'
 import type { EventRoute } from '#shared/client/index.ts'
 import { pageData } from '../../frame/page-data.ts'
 import type { Ground } from '../../map/draw-ground.ts'
-import { isOnAtlas, loadAtlas, placedStations } from '../../map/ground.ts'
-import type { Bounds } from '../../map/projection.ts'
+import { loadAtlas, placedStations } from '../../map/ground.ts'
+import { type Bounds, worldX, worldY } from '../../map/projection.ts'
 import { type AtlasShapes, routeShapes } from '../../map/shapes.ts'
 import { event } from '../event.ts'
 import { client } from '../session.ts'
@@ -48,6 +48,18 @@ export const ground = computed<Ground>(() => ({
   walkedKm: null,
   language: consoleLanguage.value,
 }))
+
+/** What the atlas has: Taiwan with its islands. */
+const ATLAS: Bounds = { west: worldX(118), north: worldY(26.5), east: worldX(122.2), south: worldY(21.7) }
+
+/** Whether the atlas is the ground of a map of this place. An owner may have set a route elsewhere. */
+const isOnAtlas = (atlas: AtlasShapes | null, place: Bounds | null): boolean =>
+  atlas !== null &&
+  (place === null ||
+    (place.west < ATLAS.east &&
+      place.east > ATLAS.west &&
+      place.north < ATLAS.south &&
+      place.south > ATLAS.north))
 
 /** Who made the ground of a map of this place; null: nothing of the atlas is there. */
 export const sourceOf = (place: Bounds | null): string | null =>

@@ -1,0 +1,7 @@
+import type { NotFoundWords } from '../words.ts'
+
+export const words: NotFoundWords = {
+  title: 'このアドレスにはページがありません。',
+  map: '地図を見る',
+  walk: 'アプリを開く',
+}

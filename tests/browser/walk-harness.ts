@@ -7,9 +7,13 @@ import { type Browser, type BrowserContext, type BrowserContextOptions, type Pag
 import type { Environment } from '#shared/runtime/config/config.ts'
 import { STACK_TIMEOUT_MS } from '#tests/helpers/open-test-stack.ts'
 import { openRealTestStack, type RealTestStack } from '#tests/helpers/test-stack-real.ts'
+import { slower } from '#tests/helpers/time-limits.ts'
 import { until } from '#tests/helpers/wait.ts'
 import { BROWSER_TIMEOUT_MS, photograph } from './browser.ts'
 import { launchBrowser } from './launch-browser.ts'
+
+/** For each step of a test on a quiet machine. */
+const STEP_MS = 30_000
 
 export const PLACE = { latitude: 24.15, longitude: 120.67, accuracy: 8 }
 
@@ -51,6 +55,7 @@ export function walkApp(settings: Environment = {}, notifies = false) {
     before: (context: BrowserContext) => Promise<void> = async () => undefined,
   ): Promise<Phone> {
     const context = await browser.newContext({ ...PHONE, ...options })
+    context.setDefaultTimeout(slower(STEP_MS))
     await before(context)
     const page = await context.newPage()
     return { context, page, [Symbol.asyncDispose]: () => context.close() }

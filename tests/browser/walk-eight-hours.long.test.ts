@@ -1,6 +1,7 @@
 /**
- * Eight hours on foot in simulated time, with faults of every kind in the order of a seed (`EIGHT_HOURS_SEED`). The
- * service has as many kilometres and check-ins as were walked, without what the app's log of gaps names.
+ * Eight hours on foot in simulated time, with faults of every kind in the order of a seed (`EIGHT_HOURS_SEED`), in one
+ * to three windows, and with another walk taken over in the middle. The service has as many kilometres and check-ins of
+ * each pilgrim as were walked, without what the app's log of gaps names. `EIGHT_HOURS_LAPS=0.5` walks one hour.
  */
 import { expect, test } from 'bun:test'
 import { post } from '#tests/helpers/pilgrim.ts'
@@ -12,6 +13,8 @@ import { firstMinute, userIdOf, walkApp, keptOn } from './walk-harness.ts'
 import { breakable, closeConnections, fillUp, setFault } from './phone-storage.ts'
 
 const SEED = Number(process.env.EIGHT_HOURS_SEED ?? 1)
+/** There and back, twice. */
+const LAPS = Number(process.env.EIGHT_HOURS_LAPS ?? 4)
 const TEST_MS = 900_000
 
 const SETTINGS = {
@@ -94,25 +97,34 @@ const FAULTS: Readonly<Record<string, Fault>> = {
   },
 }
 
-/** There and back, twice. */
-function fourTimes(): Day['positions'] {
+/** The walk there, back, there … */
+function laps(): Day['positions'] {
   const lapS = WALK.at(-1)![2] + 31
   const back = WALK.toReversed().map(([lat, lng, s]) => [lat, lng, WALK.at(-1)![2] - s] as const)
-  return [WALK, back, WALK, back].flatMap((lap, n) =>
-    lap.map(([lat, lng, s]) => [lat, lng, s + n * lapS] as const),
-  )
+  return Array.from({ length: Math.ceil(LAPS) }, (_, n) => (n % 2 === 0 ? WALK : back))
+    .flatMap((lap, n) => lap.map(([lat, lng, s]) => [lat, lng, s + n * lapS] as const))
+    .slice(0, LAPS * WALK.length)
+}
+
+interface Case {
+  readonly windows: number
+  readonly isTakenOver?: boolean
 }
 
 /** Every kind of fault in each round, in another order; they do not overlap. */
-function dayOf(seed: number): { readonly day: Day; readonly names: readonly string[] } {
+function dayOf(
+  seed: number,
+  { windows, isTakenOver = false }: Case,
+): { readonly day: Day; readonly names: readonly string[] } {
   const random = createRandom(seed)
   const between = (least: number, most: number) => least + Math.floor(random() * (most - least + 1))
-  const positions = fourTimes()
+  const positions = laps()
   const faults = new Map<number, Fault>()
   const begins = new Map<number, Fault>()
   const ends = new Map<number, Fault>()
   const names: string[] = []
   let waiting: string[] = []
+  let takenOverAt: number | undefined
   for (let i = 10; ;) {
     if (waiting.length === 0) waiting = Object.keys(FAULTS).sort((a, b) => order(a) - order(b))
     const name = waiting.pop()!
@@ -125,6 +137,8 @@ function dayOf(seed: number): { readonly day: Day; readonly names: readonly stri
     for (let at = i; at < i + lasts; at++) faults.set(at, fault)
     // Recording begins anew, perhaps at rest: the phone is asked for a place only when time has passed.
     if (name === 'consentTakenBack') faults.set(i + lasts, fault)
+    // Between two faults.
+    if (isTakenOver && i > positions.length / 2) takenOverAt ??= i + lasts + 3
     i += lasts + between(5, 12)
   }
   const accuracy = (i: number): number | null => {
@@ -135,6 +149,8 @@ function dayOf(seed: number): { readonly day: Day; readonly names: readonly stri
   const day: Day = {
     positions,
     startMs: hoursAgo(10),
+    windows,
+    ...(takenOverAt === undefined ? {} : { takenOverAt }),
     checkIns,
     accuracy,
     isDead: (i) => faults.get(i)?.isDead === true,
@@ -153,12 +169,17 @@ function dayOf(seed: number): { readonly day: Day; readonly names: readonly stri
 describeOnServers('eight hours', () => {
   const app = walkApp(SETTINGS)
 
-  test(
-    'of walking with faults of every kind end with what was walked, without what the log of gaps names',
-    async () => {
-      const { day, names } = dayOf(SEED)
+  test.each([
+    ['one window', { windows: 1 }],
+    ['two windows', { windows: 2 }],
+    ['three windows', { windows: 3 }],
+    ['two windows and a walk that is taken over', { windows: 2, isTakenOver: true }],
+  ] as const)(
+    'of walking with faults of every kind end with what was walked, without what the log of gaps names: %s',
+    async (_, given) => {
+      const { day, names } = dayOf(SEED, given)
       console.log(`seed ${SEED}: ${names.join(', ')}`)
-      const { fixes, gaps } = await walkAndCompare(
+      const parts = await walkAndCompare(
         app,
         {
           async begin(page) {
@@ -172,12 +193,15 @@ describeOnServers('eight hours', () => {
       )
       // The log names no other times than those without a place that is exact, or without room for it.
       const timesMs = day.positions.map(([, , s]) => day.startMs + 6_000 + s * 1_000)
+      const gaps = parts.flatMap((part) => part.gaps)
       const without = timesMs.filter((_, i) => day.accuracy(i) !== GOOD_M)
       const invented = gaps.filter(({ from, to }) => !without.some((t) => t >= from && t <= to))
       expect(invented).toEqual([])
       const causes = Map.groupBy(gaps, ({ cause }) => cause)
       const lost = [...causes].map(([cause, those]) => `${those.length} × ${cause}`)
-      console.log(`${fixes.length} positions, ${day.checkIns.size} check-ins; gaps: ${lost.join(', ')}`)
+      expect(parts).toHaveLength('isTakenOver' in given ? 2 : 1)
+      const fixes = parts.reduce((sum, part) => sum + part.fixes.length, 0)
+      console.log(`${fixes} positions, ${day.checkIns.size} check-ins; gaps: ${lost.join(', ')}`)
     },
     TEST_MS,
   )

@@ -7,14 +7,20 @@ import { createInterface } from 'node:readline/promises'
 import { readCommandLine } from '#shared/runtime/command-line.ts'
 import { runCommand, screen, withInstallation } from './backup/command.ts'
 import { CommandRefused } from './backup/archive.ts'
-import { type Installation, expectStopped, journalsOf, expectStores, TABLES } from './backup/take-backup.ts'
+import {
+  deleteKeptPoints,
+  type Installation,
+  expectStopped,
+  journalsOf,
+  expectStores,
+  TABLES,
+} from './backup/take-backup.ts'
 import { hostname, userInfo } from 'node:os'
 import { eq, sql } from 'drizzle-orm'
 import { ACTIVITY_ID } from '#shared/pilgrims/activity-status.ts'
 import { type Event, readEvent } from '#shared/pilgrims/event-settings.ts'
 import { publishStatus } from '#shared/pilgrims/kv-copies.ts'
 import { type Actor, audit } from '#shared/service/security/audit-log.ts'
-import { deleteJournals } from '#shared/points/journal/journal-export.ts'
 import { followers, activity, erasures } from '#shared/stores/schema/tables.ts'
 import { existsSync, readdirSync } from 'node:fs'
 import { time } from '#shared/contracts/fields.ts'
@@ -42,7 +48,7 @@ export async function clearRehearsal(installation: Installation, contents: Conte
   await expectRehearsal(installation)
   const actor = operator()
   await audit(db, actor, 'reset', { state: 'begun', contents }, now())
-  await deleteJournals(journalsOf(installation))
+  await deleteKeptPoints(installation)
   await kv.clear()
   for await (const key of objects.list('')) if (isPicture(key)) await objects.delete(key)
   await db.transaction(async (tx) => {

@@ -28,12 +28,19 @@ import {
   userHash,
 } from '#shared/stores/kv/kv.ts'
 import { admissionRules } from '#shared/points/admission.ts'
-import { collectJournals, deleteJournals } from '#shared/points/journal/journal-export.ts'
+import { collectJournals } from '#shared/points/journal/journal-export.ts'
 import { type Migration, applyMigrations, lockMigrations, MIGRATIONS } from '#shared/stores/db/migrate.ts'
 import { createLog } from '#shared/runtime/log.ts'
 import { createCalendar } from '#shared/core/rules/calendar.ts'
 import { finishErasures } from './erasure/finish-erasures.ts'
-import { expectStopped, expectStores, type Installation, journalsOf, TABLES } from './backup/take-backup.ts'
+import {
+  deleteKeptPoints,
+  expectStopped,
+  expectStores,
+  type Installation,
+  journalsOf,
+  TABLES,
+} from './backup/take-backup.ts'
 import { dayPartition } from '#shared/stores/db/day-partitions.ts'
 import { cursorBatches, type Database, type Tx } from '#shared/stores/db/db.ts'
 import { closeRestoredCounters } from '#shared/points/ledger/counters.ts'
@@ -123,7 +130,7 @@ async function eraseAgain(installation: Installation): Promise<void> {
 /** Deletes what `restoreDatabase` does not replace. */
 async function empty(installation: Installation): Promise<void> {
   const { objects } = installation
-  await deleteJournals(journalsOf(installation))
+  await deleteKeptPoints(installation)
   const keys = await Array.fromAsync(objects.list(''))
   for (const key of keys) await objects.delete(key)
 }

@@ -4,6 +4,9 @@ import { readStatus } from '#shared/pilgrims/activity-status.ts'
 import { publishStatus } from '#shared/pilgrims/kv-copies.ts'
 import { type Buffer, createBuffer } from '#shared/points/buffer.ts'
 import { openJournal } from '#shared/points/journal/journal.ts'
+import { createLastFlush } from '#shared/points/pending-points.ts'
+import { createRedo, type Redo } from '#shared/points/redo/redo.ts'
+import { openRedoLog, redoDirectory } from '#shared/points/redo/redo-log.ts'
 import type { Service, ServiceContext } from '#shared/service/context.ts'
 import { raiseEmergencyEndpoint } from '#shared/contracts/emergencies.ts'
 import { checkInEndpoint, dataEndpoint, trackSyncEndpoint } from '#shared/contracts/tracking.ts'
@@ -46,19 +49,22 @@ export function createTracking(context: ServiceContext): Service {
     journalPath: journal.path,
     journaled: () => journal.points(),
   })
+  const rules = admissionRules(config)
+  const prime = () =>
+    publishStatus(db, kv).catch((error: unknown) => {
+      if (!isKvUnavailable(error)) throw error
+      // A replica that starts while the kv is unavailable still needs the status for each check-in.
+      return readStatus(db)
+    })
   const buffer = createBuffer({
     kv,
     metrics,
     journal,
+    redo: config.redisUrl === '' ? null : openRedo(context, { rules, prime, count: counters.count }),
     counters,
-    rules: admissionRules(config),
+    rules,
     admitMs: config.buffer.admitMs,
-    prime: () =>
-      publishStatus(db, kv).catch((error: unknown) => {
-        if (!isKvUnavailable(error)) throw error
-        // A replica that starts while the kv is unavailable still needs the status for each check-in.
-        return readStatus(db)
-      }),
+    prime,
     now,
     log,
   })
@@ -97,6 +103,23 @@ export function createTracking(context: ServiceContext): Service {
       journal.close()
     },
   }
+}
+
+/** Keeps what Redis has admitted until a flush has stored it, and for the time of one more flush. */
+function openRedo(
+  { config, kv, db, now, log, metrics, stopwatch }: ServiceContext,
+  options: Pick<Parameters<typeof createRedo>[0], 'rules' | 'prime' | 'count'>,
+): Redo {
+  const lastFlush = createLastFlush({ db, kv, now, stopwatch })
+  const redoLog = openRedoLog({ dir: redoDirectory(config.dataDir), stopwatch, log })
+  const neededMs = async (): Promise<number | null> => {
+    const [flushMs, oldestMs, storeMs] = await Promise.all([lastFlush(), kv.oldestPending(), kv.clock()])
+    if (flushMs === null) return null
+    return Math.max(now() - flushMs, storeMs - (oldestMs ?? storeMs)) + config.flushMs
+  }
+  metrics.gauge('event_redo_log_bytes', redoLog.bytes)
+  metrics.gauge('event_redo_log_left_out', redoLog.leftOut)
+  return createRedo({ ...options, kv, db, redoLog, neededMs, log })
 }
 
 function servePoints(

@@ -120,6 +120,9 @@ export function createBatcher(
 /** Resolves with the kv's verdict; rejects with `KvUnavailable` or `KvFull`. */
 export type Admit = (submission: Submission) => Promise<Verdict>
 
+/** Above this fraction of its memory the kv gets no more points, so that it never has to refuse a flush. */
+export const MEMORY_CEILING = 0.9
+
 /** Timeout of the kv for requests that are never journaled. */
 const REQUEST_TIMEOUT_MS = 2_000
 

@@ -26,12 +26,14 @@ import {
   countRefusal,
   countVerdict,
   createAdmission,
+  MEMORY_CEILING,
   storeFull,
   storeUnavailable,
 } from './admission.ts'
 import type { Journal } from './journal/journal.ts'
+import type { Redo } from './redo/redo.ts'
 import { createOfflineAdmission, type OfflineAdmission } from '#shared/stores/kv/admit-in-memory.ts'
-import { MEMORY_CEILING, createJournalRecovery, type JournalRecovery } from './journal/journal-recovery.ts'
+import { createJournalRecovery, type JournalRecovery } from './journal/journal-recovery.ts'
 
 /** For this long after a late answer the next check-ins do not wait for the kv. */
 const LATE_MS = 1_000
@@ -40,6 +42,8 @@ const WATCH_MS = 1_000
 interface BufferOptions {
   readonly kv: KvPoints & KvStatus & KvServer
   readonly journal: Journal
+  /** Gives the kv again what it loses; null: the kv loses nothing that this process keeps. */
+  readonly redo: Redo | null
   /** Counts points that are refused here. */
   readonly counters: Pick<ProcessCounters, 'count'>
   readonly rules: AdmissionRules
@@ -53,15 +57,24 @@ interface BufferOptions {
 }
 
 export function createBuffer(options: BufferOptions) {
-  const { kv, journal, counters, rules, prime, now, log } = options
+  const { kv, journal, redo, counters, rules, prime, now, log } = options
   const offline = createOfflineAdmission(rules, now)
-  const recovery = createJournalRecovery({ kv, journal, rules, log })
+  const recovery = createJournalRecovery({ kv, journal, redo, rules, log })
   const toJournal = createJournalFallback(offline, recovery, counters.count, log)
   let verdicts = 0
-  const admit = createAdmission(options, prime, (status) => {
+  const admission = createAdmission(options, prime, (status) => {
     verdicts++
     offline.learn(status)
   })
+  // Also of an answer that comes so late that the submission is in the journal meanwhile.
+  const admit: Admit =
+    redo === null
+      ? admission
+      : async (submission) => {
+          const verdict = await admission(submission)
+          redo.admitted(submission, verdict)
+          return verdict
+        }
   const watch = watchKv(options, offline.learn, () => verdicts)
   let isOpen = true
 
@@ -91,12 +104,14 @@ export function createBuffer(options: BufferOptions) {
       })
       watch.start()
       recovery.start()
+      redo?.start()
       await learn()
     },
     async stop(): Promise<void> {
       isOpen = false
       await watch.stop()
       await recovery.stop()
+      await redo?.stop()
     },
   }
 }

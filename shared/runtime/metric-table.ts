@@ -61,6 +61,16 @@ export const METRICS = {
     [],
     'check-ins in the journal of this process that the kv has not confirmed',
   ),
+  event_redo_log_bytes: gauge(
+    [],
+    'bytes of the files with what Redis has admitted and Postgres may not have yet, of this process',
+    'at 1,073,741,824 the oldest ones are left out: Postgres has stored nothing for long',
+  ),
+  event_redo_log_left_out: gauge(
+    [],
+    'submissions that are not in these files: the disk is full, fails or does not keep up',
+    'above 0: what Redis loses now is lost; see the log of the service',
+  ),
   event_points_rejected: gauge(
     ['reason'],
     'points that this process refused, by reason',

@@ -91,6 +91,7 @@ for (const kind of KINDS)
       const replay = createJournalRecovery({
         kv: troubled,
         journal,
+        redo: null,
         rules: rules(),
         log: createLog({}, () => undefined),
       })

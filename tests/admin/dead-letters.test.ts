@@ -95,8 +95,9 @@ describeFlushHarness('dead letters', (harness) => {
     const flushedAtOnce: Kv = {
       ...harness.kv,
       async restore(...args) {
-        await harness.kv.restore(...args)
+        const restored = await harness.kv.restore(...args)
         await harness.flush()
+        return restored
       },
     }
     expect(await replay(harness, id!, flushedAtOnce)).toEqual({ id: id!, outcome: 'refused' })

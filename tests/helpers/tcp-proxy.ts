@@ -16,12 +16,15 @@ export type LinkCondition =
 export interface TcpProxy extends AsyncDisposable {
   readonly port: number
   set(condition: LinkCondition): void
+  /** Connections from now on go to another port, as after a failover. */
+  forwardTo(port: number): void
   close(): Promise<void>
 }
 
 /** Listens on a free loopback port and forwards to `target`. */
 export async function openTcpProxy(target: number): Promise<TcpProxy> {
   let condition: LinkCondition = { kind: 'clear' }
+  let port = target
   const open = new Set<Socket>()
 
   /** TCP cannot skip bytes, so a connection that lost some stays silent. */
@@ -59,7 +62,7 @@ export async function openTcpProxy(target: number): Promise<TcpProxy> {
       client.destroy()
       return
     }
-    const upstream = connect(target, '127.0.0.1')
+    const upstream = connect(port, '127.0.0.1')
     for (const socket of [client, upstream]) {
       open.add(socket)
       socket.on('close', () => open.delete(socket))
@@ -81,6 +84,7 @@ export async function openTcpProxy(target: number): Promise<TcpProxy> {
       condition = next
       if (next.kind === 'closed') for (const socket of open) socket.destroy()
     },
+    forwardTo: (next) => void (port = next),
     close,
     [Symbol.asyncDispose]: close,
   }

@@ -133,8 +133,9 @@ export async function admit(kv: Kv, submission: Submission, by: AdmissionRules =
   return verdict!
 }
 
-export const restore = (kv: Kv, submission: Submission, by: AdmissionRules = rules()): Promise<void> =>
-  kv.restore(partitionOf(submission.userId, kv.partitions), [submission], by)
+export async function restore(kv: Kv, submission: Submission, by: AdmissionRules = rules()): Promise<void> {
+  await kv.restore(partitionOf(submission.userId, kv.partitions), [submission], by)
+}
 
 /** Sets the status to active. */
 export const activate = (kv: Kv, version = 1): Promise<void> =>

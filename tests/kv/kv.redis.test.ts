@@ -42,6 +42,7 @@ const everyVerb = (kv: Kv): (() => Promise<unknown>)[] => [
   () => kv.others(),
   () => kv.probe(),
   () => kv.memoryUse(),
+  () => kv.servers(),
 ]
 
 describeOnServers('a Redis that fails', () => {

@@ -32,6 +32,7 @@ const replayOn = (store: Kv): JournalRecovery =>
   createJournalRecovery({
     kv: store,
     journal,
+    redo: null,
     rules: rules(),
     log: createLog({}, (line) => lines.push(line)),
   })
@@ -133,8 +134,9 @@ test('a round begins only when the one before has ended', async () => {
       most = Math.max(most, ++underWay)
       // Longer than two rounds are apart.
       await Bun.sleep(2_200)
-      await kv.restore(...given)
+      const restored = await kv.restore(...given)
       underWay--
+      return restored
     },
   })
   await replay.journal(checkin(), null)

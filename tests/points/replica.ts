@@ -40,6 +40,7 @@ export async function startReplica(kv: Kv, options: ReplicaOptions = {}): Promis
   const buffer = createBuffer({
     kv,
     journal,
+    redo: null,
     counters: { count: () => undefined },
     rules: options.rules ?? rules(),
     admitMs: ADMIT_MS,

@@ -5,8 +5,10 @@
  */
 import { getTableName, is } from 'drizzle-orm'
 import { PgTable } from 'drizzle-orm/pg-core'
+import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import { collectJournals } from '#shared/points/journal/journal-export.ts'
+import { collectJournals, deleteJournals } from '#shared/points/journal/journal-export.ts'
+import { redoDirectory } from '#shared/points/redo/redo-log.ts'
 import { slices } from '#shared/points/pending-points.ts'
 import { readEvent } from '#shared/pilgrims/event-settings.ts'
 import { recordBackup } from '#shared/service/last-backup.ts'
@@ -43,6 +45,12 @@ export const TABLES: readonly string[] = Object.values(schema)
 
 export const journalsOf = ({ config }: Pick<Installation, 'config'>): string =>
   join(config.dataDir, 'journal')
+
+/** Deletes what tracking keeps on its disk: journals, and what Redis would be given again. @throws as `deleteJournals` */
+export async function deleteKeptPoints({ config }: Pick<Installation, 'config'>): Promise<void> {
+  await deleteJournals(journalsOf({ config }))
+  await rm(redoDirectory(config.dataDir), { recursive: true, force: true })
+}
 
 /** @throws CommandRefused naming the store that does not answer */
 export async function expectStores({ db, kv, objects }: Installation): Promise<void> {

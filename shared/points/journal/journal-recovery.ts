@@ -10,11 +10,10 @@ import {
 } from '#shared/stores/kv/kv.ts'
 import { errorFields, type Log } from '#shared/runtime/log.ts'
 import { repeated } from '#shared/stores/repeated-work.ts'
+import { MEMORY_CEILING } from '../admission.ts'
 import { createJournalExport } from './journal-export.ts'
 import type { Journal } from './journal.ts'
-
-/** Above this fraction of its memory the kv gets no more points, so that it never has to refuse a flush. */
-export const MEMORY_CEILING = 0.9
+import type { Redo } from '../redo/redo.ts'
 
 const EVERY_MS = 1_000
 const ADOPT_EVERY_MS = 60_000
@@ -26,6 +25,7 @@ const PAGES_A_ROUND = 20
 interface JournalRecoveryOptions {
   readonly kv: KvPoints & KvServer
   readonly journal: Journal
+  readonly redo: Pick<Redo, 'restored'> | null
   readonly rules: AdmissionRules
   readonly log: Log
 }
@@ -108,7 +108,7 @@ function createFirstCalls(journal: Journal, log: Log) {
  * of an unavailable partition do not delay those of the others.
  */
 function createRecovery(
-  { kv, journal, rules, log }: JournalRecoveryOptions,
+  { kv, journal, redo, rules, log }: JournalRecoveryOptions,
   underWay: (id: string) => boolean,
 ): () => Promise<void> {
   let place = 0
@@ -140,6 +140,7 @@ function createRecovery(
           if (!unavailable.has(partition)) await restore(partition, [submission], unavailable)
       return
     }
+    redo?.restored(submissions)
     journal.remove(submissions.map(({ id }) => id))
   }
 

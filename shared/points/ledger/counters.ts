@@ -124,8 +124,8 @@ export async function closeRestoredCounters(tx: Tx, closed: readonly PartitionCo
 const SYNC_EVERY_MS = 2_000
 const SUFFIX = '.counters'
 
-/** Counts points that do not reach the buffer. */
-export type Count = (name: 'duplicate' | `rejected:${string}`, points: number) => void
+/** Counts points that do not reach the buffer, or reach it again after the kv has lost them. */
+export type Count = (name: 'duplicate' | 'recovered' | `rejected:${string}`, points: number) => void
 
 interface ProcessCountersOptions {
   readonly kv: KvPoints

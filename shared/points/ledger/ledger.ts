@@ -156,9 +156,12 @@ function sumUp(figures: readonly (EpochFigures & BufferEpoch)[], { counts, lette
   const refused = total(rejected, ([, points]) => points)
   const journaled = counted('journaled')
   const dropped = counted('letters-dropped')
+  // What the kv has lost and was given again has entered twice.
+  const recovered = Math.min(counted('recovered'), sum('lost'))
   const ledger = {
     received:
-      sum('entered') +
+      sum('entered') -
+      recovered +
       sum('dropped') +
       refused +
       journaled +
@@ -174,16 +177,29 @@ function sumUp(figures: readonly (EpochFigures & BufferEpoch)[], { counts, lette
     journaled,
     deadLetter: letters,
     erased: sum('erased') + sum('dropped') + counted('points-erased') + counted('letters-erased'),
-    lost: sum('lost'),
+    lost: sum('lost') - recovered,
   }
   const { received, stored, duplicate, pending, deadLetter, erased, lost } = ledger
   const rest = stored + duplicate + refused + dropped + pending + journaled + deadLetter + erased + lost
-  const losses = figures.filter((one) => one.lost > 0)
+  const losses = withoutRecovered(figures, recovered).filter((one) => one.lost > 0)
   return {
     ...ledger,
     inFlight: received - rest,
     losses: losses.map(({ epoch, partition, lost: points }) => ({ epoch, partition, points })),
   }
+}
+
+/** Takes what was recovered off the losses, whichever of them it belongs to: that is not known. */
+function withoutRecovered<T extends { readonly lost: number }>(
+  figures: readonly T[],
+  recovered: number,
+): T[] {
+  let left = recovered
+  return figures.map((one) => {
+    const taken = Math.min(left, one.lost)
+    left -= taken
+    return { ...one, lost: one.lost - taken }
+  })
 }
 
 /**

@@ -1,6 +1,6 @@
 /** The words of each condition that alerts the owner, with the limits of the checks themselves. */
 import type { Alerting } from '#shared/contracts/supervision.ts'
-import { MEMORY_CEILING } from '#shared/points/journal/journal-recovery.ts'
+import { MEMORY_CEILING } from '#shared/points/admission.ts'
 import { NOTICE_DAYS } from './certificates.ts'
 import { type Bilingual, STALE_MS, CLOCK_MS, EARLY_SHARE, FREE_BYTES } from './health-checks.ts'
 import { GAPS_MS, LOOK_EVERY_MS } from './when-to-alert.ts'

@@ -1,7 +1,7 @@
 /** Health checks. Each is independent of the dependencies of the others, and each has a timeout. */
 import { count, gt, max, sum } from 'drizzle-orm'
 import type { ServiceContext } from '#shared/service/context.ts'
-import { MEMORY_CEILING } from '#shared/points/journal/journal-recovery.ts'
+import { MEMORY_CEILING } from '#shared/points/admission.ts'
 import { createLastFlush } from '#shared/points/pending-points.ts'
 import { deadLetters, ledgerLosses } from '#shared/stores/schema/tables.ts'
 import type { Metrics } from '#shared/runtime/metrics.ts'

@@ -131,6 +131,7 @@ export async function openEmbeddedKv(options: {
     // It rejects when the disk refuses the log.
     probe: store.committed,
     memoryUse: async () => 0,
+    servers: async () => [],
     movingSlots: async () => 0,
     // A store in this process is always available.
     onReconnect() {},
@@ -143,30 +144,34 @@ function admissionVerbs({ state, now, change, committed }: Store, caller: string
   const total = () => state.counters.callers.get(caller) ?? 0
 
   /** Adds points, waits until they are on disk, and calls the listeners. */
-  const counted = async <T>(add: () => T): Promise<T> => {
+  const counted = async <T>(add: () => T): Promise<{ result: T; points: number }> => {
     const before = total()
     const result = add()
     const receipt = { partition: 0, epoch: state.counters.epoch, points: total() - before, total: total() }
     await committed()
     if (receipt.points > 0) for (const listener of listeners) listener(receipt)
-    return result
+    return { result, points: receipt.points }
   }
 
   return {
-    admit: (_partition, submissions, rules) =>
-      counted(() => {
+    async admit(_partition, submissions, rules) {
+      const { result } = await counted(() => {
         const admission = { state, nowMs: now(), rules, caller, change }
         return submissions.map((submission) => admit(admission, submission))
-      }),
-    restore: (_partition, submissions, rules) =>
-      counted(() => {
+      })
+      return result
+    },
+    async restore(_partition, submissions, rules) {
+      const { points } = await counted(() => {
         if (state.counters.epoch === '') change(['epoch', crypto.randomUUID()])
         const admission = { state, nowMs: now(), rules, caller, change }
         for (const submission of submissions) {
           // A pilgrim who was erased since has no position on the map.
           if (put(admission, submission, 0, false)?.gone === 0) move(admission, submission)
         }
-      }),
+      })
+      return points
+    },
     onReceipt(listener) {
       listeners.push(listener)
     },

@@ -46,21 +46,26 @@ function admissionVerbs(client: Client, tags: readonly string[], caller: string)
     epoch: string,
     submissions: readonly Submission[],
     rules: AdmissionRules,
-  ): Promise<StoreVerdict[]> => {
+  ): Promise<{ readonly points: number; readonly verdicts: () => StoreVerdict[] }> => {
     const args = admitArguments(submissions, rules)
     const [pendings, others, points, total, held] = await asked<Answer>(
       client.gpsAdmit(tags[partition]!, caller, epoch, ...args),
     )
     if (points > 0) for (const listener of listeners) listener({ partition, epoch: held, points, total })
-    return verdictsOf(submissions, pendings, others)
+    return { points, verdicts: () => verdictsOf(submissions, pendings, others) }
   }
 
   return {
-    admit: (partition, submissions, rules) => call(partition, '', submissions, rules),
+    async admit(partition, submissions, rules) {
+      return (await call(partition, '', submissions, rules)).verdicts()
+    },
     async restore(partition, submissions, rules) {
       const epoch = crypto.randomUUID()
+      let restored = 0
       for (let from = 0; from < submissions.length; from += RESTORED_A_CALL)
-        await call(partition, epoch, submissions.slice(from, from + RESTORED_A_CALL), rules)
+        restored += (await call(partition, epoch, submissions.slice(from, from + RESTORED_A_CALL), rules))
+          .points
+      return restored
     },
     onReceipt(listener) {
       listeners.push(listener)
@@ -505,6 +510,10 @@ function healthVerbs(clients: readonly [Client, ...Client[]], tags: readonly str
     async memoryUse() {
       const infos = await Promise.all(masters(client).map((node) => asked<string>(node.info('memory'))))
       return Math.max(0, ...infos.map(memoryFraction))
+    },
+    async servers() {
+      const infos = await Promise.all(masters(client).map((node) => asked<string>(node.info('server'))))
+      return infos.map((info) => /^run_id:(\S+)/m.exec(info)?.[1] ?? '')
     },
     async movingSlots() {
       if (!(client instanceof Cluster)) return 0

@@ -214,8 +214,9 @@ export interface KvPoints extends Partitioned {
   /**
    * Buffers points that were already answered: it checks neither status, consent nor limit, and drops known identities
    * and points of erased people.
+   * @returns the number of points that it did not have
    */
-  restore(partition: number, submissions: readonly Submission[], rules: AdmissionRules): Promise<void>
+  restore(partition: number, submissions: readonly Submission[], rules: AdmissionRules): Promise<number>
   /** A pilgrim's pending points, in no order. */
   peek(userId: string): Promise<Entry[]>
   /** Pending points of several pilgrims, in the order of `userIds`. */
@@ -347,6 +348,11 @@ export interface KvServer {
    * lost.
    */
   movingSlots(): Promise<number>
+  /**
+   * Names of the store's processes that take writes. One that is new was started or has taken over, and may lack what
+   * the one before it had answered. The embedded store has none: it ends with its process.
+   */
+  servers(): Promise<string[]>
   /** Used memory as a fraction of the limit, of the fullest node; 0 without a limit. */
   memoryUse(): Promise<number>
   /** Registers a listener that is called whenever the store becomes reachable again. */

@@ -1,6 +1,6 @@
 /**
- * Counts the check-ins that a failover of Redis loses. The replica follows through a link with a delay; then the master
- * is killed and the replica promoted.
+ * Counts the check-ins that a failover of Redis loses, and those that are missing after the redo log has given them
+ * again. The replica follows through a link with a delay; then the master is killed and the replica promoted.
  */
 import Redis from 'ioredis'
 import { createBatcher } from '#shared/points/admission.ts'
@@ -8,7 +8,15 @@ import { createMetrics } from '#shared/runtime/metrics.ts'
 import { readCommandLine } from '#shared/runtime/command-line.ts'
 import { openRedisKv } from '#shared/stores/kv/kv.redis.ts'
 import { partitionOf } from '#shared/stores/kv/kv.ts'
-import { startRedis } from '#tests/helpers/servers.ts'
+import { createLog } from '#shared/runtime/log.ts'
+import { stopwatch } from '#shared/runtime/clock.ts'
+import { createRedo } from '#shared/points/redo/redo.ts'
+import { openRedoLog } from '#shared/points/redo/redo-log.ts'
+import type { Database } from '#shared/stores/db/db.ts'
+import { migrate } from '#shared/stores/db/migrate.ts'
+import { openDatabase } from '#shared/stores/db/open-database.ts'
+import { newDirectory } from '#tests/helpers/process.ts'
+import { startPostgres, startRedis } from '#tests/helpers/servers.ts'
 import { openTcpProxy } from '#tests/helpers/tcp-proxy.ts'
 import { inDirectory } from '#tests/helpers/in-directory.ts'
 import { until } from '#tests/helpers/wait.ts'
@@ -16,13 +24,15 @@ import { activate, checkin, rules } from '#tests/kv/drivers.ts'
 import { median } from '#tests/bench/measure.ts'
 import { percentile } from './steady.ts'
 
-const USAGE = `Kills a Redis master under check-ins, promotes its replica, and prints how many answered check-ins are missing.
+const USAGE = `Kills a Redis master under check-ins, promotes its replica, and prints how many answered check-ins
+are missing in the replica, and how many are still missing a few seconds later.
 
   bun tests/faults/load/failover.ts [options]
 
   --delays <ms,…>   delays of the link to the replica, one way (default: 0,5,50,200)
   --kills <n>       kills for each delay and way (default: 3)
   --rate <n>        check-ins per second (default: 500)
+  --without-redo    without the redo log
   --settings <…>    settings of Redis, such as '--min-replicas-to-write 1'
   --help            print this text`
 
@@ -30,6 +40,7 @@ const { values } = readCommandLine(USAGE, {
   delays: { type: 'string', default: '0,5,50,200' },
   kills: { type: 'string', default: '3' },
   rate: { type: 'string', default: '500' },
+  'without-redo': { type: 'boolean', default: false },
   settings: { type: 'string', default: '' },
 })
 
@@ -40,6 +51,7 @@ const LOAD_MS = 2_000
 const NODE_TIMEOUT_MS = 5_000
 /** Check-ins under way at a time while the highest rate is measured. */
 const AT_ONCE = 256
+const REDO_MS = 120_000
 
 /**
  * How the master ends: its process alone, so that the link delivers what is on the way; together with the link; or cut
@@ -68,7 +80,12 @@ async function openPair(delayMs: number) {
     return info.includes('master_link_status:up') && info.includes(`master_port:${link.port}`)
   }
   await until(follows, 'the replica to follow through the link', { timeoutMs: 30_000 })
-  const kv = await openRedisKv({ url: master.url, partitions: PARTITIONS, onError: () => undefined })
+  const front = opening.use(await openTcpProxy(master.port))
+  const kv = await openRedisKv({
+    url: `redis://127.0.0.1:${front.port}`,
+    partitions: PARTITIONS,
+    onError: () => undefined,
+  })
   opening.defer(() => kv.close())
   await until(
     () =>
@@ -79,14 +96,27 @@ async function openPair(delayMs: number) {
     'a write',
     { timeoutMs: 30_000 },
   )
-  return { master, link, onMaster, onReplica, kv, all: opening.move() }
+  return { master, link, front, replica, onMaster, onReplica, kv, all: opening.move() }
 }
 
-async function measure(way: (typeof WAYS)[number], delayMs: number) {
+async function measure(way: (typeof WAYS)[number], delayMs: number, db: Database) {
   const pair = await openPair(delayMs)
   await using _ = pair.all
-  const { kv, master, link, onMaster, onReplica } = pair
+  const { kv, master, link, front, replica, onMaster, onReplica } = pair
   const submit = createBatcher(kv, rules(), createMetrics('tracking'))
+  const log = createLog({}, () => undefined)
+  const redo = createRedo({
+    kv,
+    db,
+    rules: rules(),
+    redoLog: openRedoLog({ dir: await newDirectory('redo'), stopwatch, log }),
+    count: () => undefined,
+    prime: async () => undefined,
+    neededMs: async () => null,
+    log,
+  })
+  const isKept = !values['without-redo']
+  if (isKept) redo.start()
   const answered: { key: string; field: string }[] = []
   const took: number[] = []
   let refused = 0
@@ -95,8 +125,9 @@ async function measure(way: (typeof WAYS)[number], delayMs: number) {
     const key = `{gps:${partitionOf(submission.userId, PARTITIONS)}}:buf:${submission.userId}`
     const startedMs = performance.now()
     try {
-      const { outcome } = await submit(submission)
-      if (outcome !== 'admitted') throw new Error(outcome)
+      const verdict = await submit(submission)
+      if (verdict.outcome !== 'admitted') throw new Error(verdict.outcome)
+      if (isKept) redo.admitted(submission, verdict)
       took.push(performance.now() - startedMs)
       answered.push({ key, field: submission.entries[0]!.field })
     } catch {
@@ -152,11 +183,23 @@ async function measure(way: (typeof WAYS)[number], delayMs: number) {
   await Promise.all(under)
   if (way === 'process') await Bun.sleep(delayMs + 500)
   await onReplica.replicaof('NO', 'ONE')
-  const pipeline = onReplica.pipeline()
-  for (const { key, field } of answered) pipeline.hexists(key, field)
-  const there = (await pipeline.exec())!
+  const missing = async () => {
+    const pipeline = onReplica.pipeline()
+    for (const { key, field } of answered) pipeline.hexists(key, field)
+    return (await pipeline.exec())!.filter(([error, held]) => error !== null || held !== 1).length
+  }
+  const lost = await missing()
+  front.forwardTo(replica.port)
+  const promotedMs = performance.now()
+  if (isKept)
+    await until(async () => (await missing()) === 0, 'the redo', { timeoutMs: REDO_MS }).catch(() => null)
+  const redoS = (performance.now() - promotedMs) / 1_000
+  const left = await missing()
+  await redo.stop()
   return {
-    lost: there.filter(([error, held]) => error !== null || held !== 1).length,
+    lost,
+    left,
+    redoS,
     refused: refused - refusedBefore,
     refusedBefore,
     highest,
@@ -168,16 +211,19 @@ async function measure(way: (typeof WAYS)[number], delayMs: number) {
 }
 
 await inDirectory('failover', async () => {
+  await using postgres = await startPostgres()
+  await migrate(postgres.url)
+  const db = await openDatabase({ url: postgres.url, dir: '' })
   console.log(
-    'ms one way, lost (process, machine, cut off), refused before, highest/s, CPU µs (highest, steady), p50, p99',
+    'ms one way, lost by Redis and still missing after the redo (process, machine, cut off), refused before, highest/s, CPU µs (highest, steady), p50, p99, s of the redo',
   )
   for (const delayMs of values.delays.split(',').map(Number)) {
     const runs: Awaited<ReturnType<typeof measure>>[] = []
     const lost: string[] = []
     for (const way of WAYS) {
       const own: typeof runs = []
-      for (let n = 0; n < Number(values.kills); n++) own.push(await measure(way, delayMs))
-      lost.push(own.map((run) => run.lost).join('/'))
+      for (let n = 0; n < Number(values.kills); n++) own.push(await measure(way, delayMs, db))
+      lost.push(own.map((run) => `${run.lost} → ${run.left}`).join(' / '))
       runs.push(...own)
     }
     const of = (name: keyof (typeof runs)[number]) => median(runs.map((run) => run[name])).toFixed(1)
@@ -191,7 +237,9 @@ await inDirectory('failover', async () => {
         of('steadyCpu'),
         of('p50'),
         of('p99'),
+        of('redoS'),
       ].join(' | '),
     )
   }
+  await db.close()
 })

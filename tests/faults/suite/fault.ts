@@ -21,7 +21,7 @@ export interface Fault {
   mend(system: TestSystem): Promise<void> | void
   /** Restores, after all checks, what the fault removed permanently. */
   readonly after?: (system: TestSystem, recorded: RecordedRequests) => Promise<void>
-  /** Whether the store itself loses data: points may then be missing, and must be counted as lost. */
+  /** Whether the kv loses data. What it had admitted without an answer counts as lost; its phone sends it again. */
   readonly loses?: boolean
   /** Text of an answer 400 that is right while it lasts: the phone keeps what it asked, and asks again. */
   readonly mayRefuse?: RegExp

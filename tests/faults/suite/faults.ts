@@ -3,27 +3,17 @@ import Redis from 'ioredis'
 import { openKv } from '#shared/stores/kv/open-kv.ts'
 import { rules } from '#tests/kv/drivers.ts'
 import type { LinkCondition } from '#tests/helpers/tcp-proxy.ts'
-import { type Part, PARTS, type Link, type TestSystem, OWNER } from './test-system.ts'
+import { type Part, PARTS, type Link, type TestSystem } from './test-system.ts'
 import { CLOCK_NOTICED_MS } from './clocks.ts'
 import { type Fault, type Group, kill, restart } from './fault.ts'
 import { CLUSTER_FAULTS } from './cluster-faults.ts'
 import { readdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import { LOOK_EVERY_MS } from '#shared/service/alerts/when-to-alert.ts'
 import { until } from '#tests/helpers/wait.ts'
 import { checkIn, setStatus } from '#tests/helpers/test-stack.ts'
 
 /** Each replica of tracking reads the status once a second. */
 const KNOWN_MS = 1_500
-
-const alertsOf = ({ line }: TestSystem): string[] =>
-  line.sent.filter(({ to }) => to[0] === OWNER).map(({ messages }) => JSON.stringify(messages))
-
-/**
- * Failures within a minute belong to one incident, and the next message of that is minutes away. The incident itself
- * may go on: a dead letter of an earlier fault is told for a day.
- */
-const CALM_MS = 60_000 + 2 * LOOK_EVERY_MS
 
 const emptied = async (system: TestSystem): Promise<void> => {
   const redis = system.part('redis')
@@ -38,7 +28,6 @@ const emptyRedis: Fault = {
   name: 'redis restarted with an empty disk',
   group: 'loss',
   loses: true,
-  before: () => Bun.sleep(CALM_MS),
   async strike(system) {
     system.part('scheduler').pause()
     await Bun.sleep(1_500)
@@ -62,10 +51,6 @@ const emptyRedis: Fault = {
       await Bun.sleep(50)
     }
     await setTo('active')
-    const isAlerted = () => alertsOf(system).some((text) => text.includes('lost'))
-    await until(isAlerted, 'an alert to the owner about the loss', { timeoutMs: 90_000 }).catch(() =>
-      recorded.complain('no alert was sent', 'points are lost'),
-    )
   },
 }
 

@@ -40,13 +40,11 @@ export interface Outcome {
   readonly settledS: number | null
   readonly statuses: Readonly<Record<string, number>>
   readonly complaints: readonly string[]
-  /** Whether the store itself loses data in this fault. */
-  readonly loses: boolean
 }
 
-/** Whether an outcome is as promised. Data that a store itself loses are no failure of the service. */
-export const isGood = ({ lost, doubled, complaints, loses, servingS, settledS }: Outcome): boolean =>
-  (loses || lost === 0) && doubled === 0 && complaints.length === 0 && servingS !== null && settledS !== null
+/** Whether an outcome is as promised. */
+export const isGood = ({ lost, doubled, complaints, servingS, settledS }: Outcome): boolean =>
+  lost === 0 && doubled === 0 && complaints.length === 0 && servingS !== null && settledS !== null
 
 /** Timeout of a recovery. */
 const RECOVERY_MS = 150_000
@@ -85,9 +83,9 @@ export async function runFault(
   await mending
   await Bun.sleep(timing.calmMs)
   await Promise.all([phones, trackers, operators].map((one) => one.finish(RECOVERY_MS)))
-  const settledS = await acknowledge(system, recorded, fault, mendedMs)
+  const settledS = await acknowledge(system, recorded, mendedMs)
   const findings = await audit(system, recorded, fault.deadLetters ?? 0)
-  await balance(system, recorded, fault, lostBefore, findings.lost.length)
+  await balance(system, recorded, fault, lostBefore)
   logs.complain(recorded)
   await revive(system, recorded, fault)
   return {
@@ -102,7 +100,6 @@ export async function runFault(
     settledS,
     statuses: Object.fromEntries(recorded.statuses),
     complaints: [...recorded.complaints].map(([kind, example]) => `${kind}: ${example}`),
-    loses: fault.loses === true,
   }
 }
 
@@ -137,14 +134,13 @@ const PROBE_MS = Date.now() - 7_200_000
 async function acknowledge(
   system: TestSystem,
   recorded: RecordedRequests,
-  fault: Fault,
   mendedMs: number,
 ): Promise<number | null> {
   const running = SERVICES.filter((part) => isRunning(system, part))
   const isSettled = async () => {
     if (running.includes('tracking-2') && (await journaled(system.stack)) > 0) return false
     if ((await unhandled(system, recorded)).length > 0) return false
-    if (fault.loses !== true && (await missing(system, recorded)).length > 0) return false
+    if ((await missing(system, recorded)).length > 0) return false
     const health = await healthOf(system.stack)
     return (
       health.status === 'ok' && health.buffer_size === 0 && running.every((part) => isRunning(system, part))
@@ -161,19 +157,17 @@ async function acknowledge(
   return settledS
 }
 
-/** Checks that the service's ledger counts every lost point and no other. */
+/** Checks that the service's ledger counts no point as lost. */
 async function balance(
   system: TestSystem,
   recorded: RecordedRequests,
   fault: Fault,
   before: number,
-  lost: number,
 ): Promise<void> {
   try {
     const counted = (await lostByLedger(system)) - before
-    // Points without an answer may be lost too; their phone sent them again.
-    if (fault.loses === true ? counted < lost : counted !== 0)
-      recorded.complain('the ledger', `counts ${counted} points as lost, but ${lost} are`)
+    if (counted !== 0 && fault.loses !== true)
+      recorded.complain('the ledger', `counts ${counted} points as lost`)
   } catch (error) {
     recorded.complain('the ledger', String(error))
   }

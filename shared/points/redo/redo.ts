@@ -1,0 +1,150 @@
+/**
+ * Gives the kv again what it has lost. Another process of the kv may lack the last writes of the one before it, and one
+ * that counts in another epoch has lost all. Identities make a repetition harmless.
+ */
+import type { Database } from '#shared/stores/db/db.ts'
+import type { Log } from '#shared/runtime/log.ts'
+import { repeated } from '#shared/stores/repeated-work.ts'
+import {
+  type AdmissionRules,
+  KvUnavailable,
+  type KvPoints,
+  type KvServer,
+  type KvStatus,
+  partitionOf,
+  type Submission,
+  type Verdict,
+} from '#shared/stores/kv/kv.ts'
+import { MEMORY_CEILING } from '../admission.ts'
+import type { Count } from '../ledger/counters.ts'
+import { readablePoints } from '../point.ts'
+import type { RedoLog } from './redo-log.ts'
+
+const EVERY_MS = 2_000
+const ROUNDS_A_FORGET = 5
+/** Submissions that are looked up in Postgres together. */
+const PAGE = 500
+
+interface RedoOptions {
+  readonly kv: KvPoints & KvStatus & KvServer
+  readonly db: Database
+  readonly redoLog: RedoLog
+  readonly rules: AdmissionRules
+  /** Counts the points that the kv was given again. */
+  readonly count: Count
+  /** Gives a kv that has lost its data the status and the erasures again. */
+  readonly prime: () => Promise<unknown>
+  /** Milliseconds for which a submission is needed: until a flush has stored it. Null: not known. */
+  readonly neededMs: () => Promise<number | null>
+  readonly log: Log
+}
+
+export function createRedo(options: RedoOptions) {
+  const { kv, redoLog, prime, neededMs, log } = options
+  let servers: ReadonlySet<string> | null = null
+  const epochs = new Map<number, string>()
+  /** Partitions that may have lost points. */
+  let due = new Set<number>()
+
+  async function check(): Promise<void> {
+    const [running, counters] = await Promise.all([kv.servers(), kv.counters()])
+    const isOther = servers !== null && running.some((server) => !servers!.has(server))
+    for (const [partition, { epoch }] of counters.entries()) {
+      const before = epochs.get(partition)
+      if (isOther || (before !== undefined && before !== epoch)) due.add(partition)
+      if (epoch !== '') epochs.set(partition, epoch)
+    }
+    servers = new Set(running)
+  }
+
+  async function forget(): Promise<void> {
+    const ageMs = await neededMs()
+    if (ageMs !== null && due.size === 0) redoLog.forget(ageMs)
+  }
+
+  async function redo(): Promise<void> {
+    const partitions = due
+    due = new Set()
+    try {
+      if ((await kv.status()) === null) await prime()
+      const points = await giveAgain(options, partitions)
+      if (points > 0) log.warn('the kv had lost points, and was given them again', { points })
+    } catch (error) {
+      due = due.union(partitions)
+      throw error
+    }
+  }
+
+  let round = 0
+  const run = async (): Promise<void> => {
+    await check()
+    if (due.size > 0) await redo()
+    if (round++ % ROUNDS_A_FORGET === 0) await forget()
+  }
+  const repeating = repeated(log, 'giving the kv lost points again failed', EVERY_MS, run)
+
+  return {
+    /** Notes what of a submission the kv has admitted. */
+    admitted(submission: Submission, verdict: Verdict): void {
+      if (verdict.outcome !== 'admitted' || verdict.duplicates === submission.entries.length) return
+      // The check-in itself is a repetition under another time.
+      redoLog.add(verdict.duplicate ? { ...submission, entries: submission.entries.slice(1) } : submission)
+    },
+    /** Notes submissions that came from the journal. */
+    restored(submissions: readonly Submission[]): void {
+      for (const submission of submissions) redoLog.add(submission)
+    },
+    start: () => repeating.start(),
+    async stop(): Promise<void> {
+      await repeating.stop()
+      await redoLog.close()
+    },
+  }
+}
+
+export type Redo = ReturnType<typeof createRedo>
+
+/** @returns the number of points that the kv did not have any more */
+async function giveAgain(
+  { kv, db, redoLog, rules, count }: RedoOptions,
+  partitions: ReadonlySet<number>,
+): Promise<number> {
+  let points = 0
+  for await (const page of redoLog.pages(PAGE)) {
+    const lost = Map.groupBy(page, ({ userId }) => partitionOf(userId, kv.partitions))
+    for (const [partition, submissions] of lost) {
+      if (!partitions.has(partition)) continue
+      // What is left of the kv's memory belongs to the flush.
+      if ((await kv.memoryUse()) >= MEMORY_CEILING)
+        throw new KvUnavailable('the kv has no room for lost points')
+      const given = await kv.restore(partition, await withoutStored(db, submissions), rules)
+      count('recovered', given)
+      points += given
+    }
+  }
+  return points
+}
+
+/** The submissions without the points that Postgres has, so that these are not counted as given again. */
+async function withoutStored(db: Database, submissions: readonly Submission[]): Promise<Submission[]> {
+  const points = submissions.flatMap(({ userId, entries }, at) =>
+    readablePoints(entries).map((point) => ({ ...point, userId, at })),
+  )
+  const column = <T>(read: (point: (typeof points)[number]) => T): T[] => points.map(read)
+  const stored = await db.read(
+    () => db.sql<{ at: number; field: string }[]>`
+      SELECT given.at::int AS at, given.kind || given.sent_ms::text AS field
+      FROM unnest(
+        ${column(({ at }) => at)}::int[], ${column(({ userId }) => userId)}::text[],
+        ${column(({ kind }) => kind)}::text[], ${column(({ sentMs }) => sentMs)}::bigint[],
+        ${column(({ lat }) => lat)}::float8[], ${column(({ lng }) => lng)}::float8[]
+      ) AS given (at, user_id, kind, sent_ms, lat, lng)
+      JOIN gps_points p USING (user_id, kind, lat, lng)
+      WHERE p.sent_at = to_timestamp(given.sent_ms::float8 / 1000)`,
+  )
+  const fields = Map.groupBy(stored, ({ at }) => at)
+  return submissions.map((submission, at) => {
+    const known = new Set(fields.get(at)?.map(({ field }) => field))
+    return { ...submission, entries: submission.entries.filter(({ field }) => !known.has(field)) }
+  })
+}

@@ -12,9 +12,22 @@ export type LinkCondition =
   | { readonly kind: 'torn' }
   /** Every connection is closed immediately. */
   | { readonly kind: 'closed' }
+  /** The message to the server that follows on `after` others meets the fault; those before it pass. */
+  | ({ readonly kind: 'fault'; readonly after: number } & MessageFault)
+
+/** What happens to a message: what one side sends at once, mostly a command. */
+export type MessageFault =
+  /** It does not arrive; from then on every connection is closed. */
+  | { readonly how: 'refused' }
+  /** The server gets it; the connection is closed before its answer arrives. Others go on. */
+  | { readonly how: 'cut' }
+  /** The server gets it; its answer, and all later ones on this connection, arrive so much later. */
+  | { readonly how: 'late'; readonly byMs: number }
 
 export interface TcpProxy extends AsyncDisposable {
   readonly port: number
+  /** Messages to the server since the last `set`. */
+  readonly messages: number
   set(condition: LinkCondition): void
   /** Connections from now on go to another port, as after a failover. */
   forwardTo(port: number): void
@@ -25,10 +38,33 @@ export interface TcpProxy extends AsyncDisposable {
 export async function openTcpProxy(target: number): Promise<TcpProxy> {
   let condition: LinkCondition = { kind: 'clear' }
   let port = target
+  let messages = 0
   const open = new Set<Socket>()
 
   /** TCP cannot skip bytes, so a connection that lost some stays silent. */
   const lost = new WeakSet<Socket>()
+  /** Connections to the server that have met a fault. */
+  let faulty = new WeakMap<Socket, MessageFault>()
+
+  /** @returns whether the message is delivered */
+  const meetsFault = (from: Socket, to: Socket, way: 'toServerMs' | 'toClientMs'): boolean => {
+    if (way === 'toServerMs') {
+      const isNext = condition.kind === 'fault' && messages === condition.after
+      messages++
+      if (condition.kind !== 'fault' || !isNext) return true
+      if (condition.how !== 'refused') {
+        faulty.set(to, condition)
+        return true
+      }
+      condition = { kind: 'closed' }
+      for (const socket of open) socket.destroy()
+      return false
+    }
+    if (faulty.get(from)?.how !== 'cut') return true
+    to.destroy()
+    from.destroy()
+    return false
+  }
 
   const forward = (from: Socket, to: Socket, way: 'toServerMs' | 'toClientMs') => {
     // Bytes keep their order, also when the condition becomes clear while some are delayed.
@@ -42,8 +78,11 @@ export async function openTcpProxy(target: number): Promise<TcpProxy> {
         to.end(() => from.destroy())
         return
       }
+      if (!meetsFault(from, to, way)) return
       const nowMs = performance.now()
-      lastMs = Math.max(lastMs, nowMs + (condition.kind === 'slow' ? condition[way] : 0))
+      const fault = faulty.get(from)
+      const byMs = fault?.how === 'late' ? fault.byMs : condition.kind === 'slow' ? condition[way] : 0
+      lastMs = Math.max(lastMs, nowMs + byMs)
       if (lastMs <= nowMs && late.length === 0) {
         to.write(chunk)
         return
@@ -80,8 +119,13 @@ export async function openTcpProxy(target: number): Promise<TcpProxy> {
   }
   return {
     port: address.port,
+    get messages() {
+      return messages
+    },
     set(next) {
       condition = next
+      messages = 0
+      faulty = new WeakMap()
       if (next.kind === 'closed') for (const socket of open) socket.destroy()
     },
     forwardTo: (next) => void (port = next),

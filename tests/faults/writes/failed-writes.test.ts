@@ -1,0 +1,164 @@
+/**
+ * A store fails at each step of each write: it refuses a command, is cut off after it has executed one, or answers too
+ * late. An answer of failure leaves nothing behind, or everything, as if only the answer were lost; then the same request
+ * succeeds and changes nothing twice. An answer of success leaves everything.
+ */
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import type { Endpoint } from '#shared/contracts/endpoint.ts'
+import type { MessageFault } from '#tests/helpers/tcp-proxy.ts'
+import { describeOnServers } from '#tests/helpers/suite.ts'
+import { until } from '#tests/helpers/wait.ts'
+import {
+  differences,
+  type EveryWrite,
+  openEveryWrite,
+  type Snapshot,
+  type StoreName,
+  WRITES,
+} from './every-write.ts'
+
+/** Later than the timeout of Redis's commands. */
+const LATE_MS = 1_200
+const FAULTS: readonly (readonly [StoreName, MessageFault])[] = [
+  ['postgres', { how: 'refused' }],
+  ['postgres', { how: 'cut' }],
+  ['redis', { how: 'refused' }],
+  ['redis', { how: 'cut' }],
+  ['redis', { how: 'late', byMs: LATE_MS }],
+  ['nats', { how: 'refused' }],
+  ['nats', { how: 'cut' }],
+]
+/** More steps than any write has. */
+const MOST_STEPS = 80
+
+/** Requests that make something new each time: repeated after the answer was lost, they make it twice. */
+const MAKE_ANEW: Readonly<Record<string, string>> = {
+  submitSurveyAlias: 'a revision',
+  setPrivacy: 'a line in the history of consents, each with its time',
+}
+
+/** Writes whose steps have not been tried yet. A new endpoint does not belong here. */
+const UNTRIED: readonly string[] = [
+  'assignRole',
+  'changeShare',
+  'createShare',
+  'createTracker',
+  'deployMenus',
+  'drawCard',
+  'dropDeadLetter',
+  'endActivity',
+  'eraseOwnData',
+  'eraseUser',
+  'exportOwnData',
+  'forceFlush',
+  'ingestGpslogger',
+  'ingestGpsloggerQuery',
+  'ingestOsmand',
+  'ingestOsmandPosted',
+  'ingestOverlandQuery',
+  'ingestOwntracksQuery',
+  'ingestTraccar',
+  'ingestTraccarQuery',
+  'makeToken',
+  'raiseEmergency',
+  'readOwnWalk',
+  'receiveWebhook',
+  'requeueDeadLetter',
+  'revokeShare',
+  'revokeSharesOfUser',
+  'revokeToken',
+  'revokeTrackerOfUser',
+  'sendPush',
+  'setEventContact',
+  'setEventLanguages',
+  'setEventName',
+  'setEventRoute',
+  'setNotifications',
+  'setPalanquin',
+  'setStatus',
+  'setUserStatus',
+  'submitFeedback',
+  'submitSurvey',
+  'subscribeToPush',
+  'syncProfile',
+  'unsubscribeFromPush',
+  'updateFeedback',
+  'viewShare',
+]
+
+/** In `bun run test`; the others are long. */
+const SLICE: readonly string[] = ['checkIn', 'setPhone']
+
+describeOnServers('a write whose store fails', () => {
+  let all: EveryWrite
+  beforeAll(async () => void (all = await openEveryWrite()))
+  afterAll(() => all?.close())
+
+  const isLike = async (wanted: Snapshot) => differences(wanted, await all.snapshot()).length === 0
+  const becomes = (wanted: Snapshot, timeoutMs: number) =>
+    until(() => isLike(wanted), 'the state', { timeoutMs, everyMs: 20 }).then(
+      () => true,
+      () => false,
+    )
+
+  /** @returns what is wrong, or null; undefined: the request has no such step */
+  async function failAt(
+    endpoint: Endpoint,
+    store: StoreName,
+    fault: MessageFault,
+    step: number,
+    [before, after]: readonly [Snapshot, Snapshot],
+  ): Promise<string | null | undefined> {
+    await all.reset(endpoint)
+    all.proxies[store].set({ kind: 'fault', after: step, ...fault })
+    const answer = await all.send(endpoint)
+    const met = all.proxies[store].messages > step
+    await answer.text()
+    await all.mend()
+    if (!met) return undefined
+    const told = `${store} ${fault.how} at ${step}: ${answer.status}`
+    if (answer.ok) {
+      if (await becomes(after, 1_000)) return null
+      if (await all.settle(endpoint, () => isLike(after))) return null
+      return `${told} leaves\n${differences(after, await all.snapshot()).join('\n')}`
+    }
+    const isWhole = async () => (await isLike(before)) || (await isLike(after))
+    if (
+      !(await until(isWhole, 'all or nothing', { timeoutMs: 500 }).then(
+        () => true,
+        () => false,
+      ))
+    )
+      if (!(await all.settle(endpoint, isWhole)))
+        return `${told} leaves\n${differences(before, await all.snapshot()).join('\n')}`
+    const isDone = await isLike(after)
+    if (isDone && Object.hasOwn(MAKE_ANEW, endpoint.id)) return null
+    const again = await all.send(endpoint)
+    const text = await again.text()
+    const repeated = `${told}; repeated: ${again.status}`
+    // What is gone or taken already is found so.
+    if (!again.ok && !(isDone && again.status < 500)) return `${repeated} ${text}`
+    if ((await becomes(after, 1_000)) || (await all.settle(endpoint, () => isLike(after)))) return null
+    return `${repeated} leaves\n${differences(after, await all.snapshot()).join('\n')}`
+  }
+
+  const cases = WRITES.filter(({ id }) => !UNTRIED.includes(id)).map(
+    (endpoint) => [`${endpoint.id}${SLICE.includes(endpoint.id) ? '' : ' (long)'}`, endpoint] as const,
+  )
+  test.each(cases)(
+    'does all or nothing: %s',
+    async (_, endpoint) => {
+      await all.reset(endpoint)
+      const both = await all.watch(endpoint)
+      const wrong: string[] = []
+      for (const [store, fault] of FAULTS)
+        for (let step = 0; step < MOST_STEPS; step++) {
+          const found = await failAt(endpoint, store, fault, step, both)
+          if (found === undefined) break
+          if (found !== null) wrong.push(found)
+        }
+      expect(wrong).toEqual([])
+    },
+    600_000,
+  )
+})

@@ -38,10 +38,11 @@ describe('files of the map', () => {
     }) as unknown as EventMap
   const answersOf = (versions: readonly EventMap[]) =>
     new Answers(versions.at(-1)!, new Map(versions.map((map) => [map.version, map])))
-  const write = (versions: readonly number[], isStale = false, pilgrims?: number) =>
+  const write = (versions: readonly number[], isStale = false, pilgrims?: number, hidesPalanquin = false) =>
     writeMapFiles(dir, {
       version: versions.at(-1)!,
       isStale,
+      hidesPalanquin,
       answers: answersOf(versions.map((version) => mapOf(version, pilgrims))).latest(12),
     })
   const names = () => readdirSync(dir).sort()
@@ -80,6 +81,13 @@ describe('files of the map', () => {
       since: 101,
       cells: [[1, 2, 14, 102]],
     })
+  })
+
+  test('a version without the palanquin replaces the same version with it, in all its slots', async () => {
+    await write([100, 101])
+    await write([100, 101], false, 7, true)
+    for (let slot = 101; slot < 101 + SLOTS; slot++)
+      expect(JSON.parse(read(slot, 'map.json').toString()).data.cells).toEqual([[1, 2, 14, 7]])
   })
 
   test('another user may read them, although a service’s own files are private', async () => {

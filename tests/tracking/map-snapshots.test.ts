@@ -254,6 +254,42 @@ describeOnServers('the map of followers', () => {
     await db.sql`DELETE FROM pilgrims WHERE user_id = ${palanquin}`
   })
 
+  test('a palanquin that loses its name is in no copy any more, before the next version', async () => {
+    const [one, other] = [replica(), replica()]
+    const palanquin = 'w-5hk3q7d2m9x0c4v8b1n6r2t7ye'
+    const name = () =>
+      db.sql`INSERT INTO pilgrims (user_id, palanquin, created_at, updated_at) VALUES (${palanquin}, true, now(), now())`
+    const takeBack: Record<string, () => Promise<unknown>> = {
+      'un-named': () => db.sql`UPDATE pilgrims SET palanquin = false`,
+      hidden: () => db.sql`UPDATE pilgrims SET participant_status = 'withdrawn'`,
+      erased: () => db.sql`DELETE FROM pilgrims`,
+    }
+    await restore(kv, sync(palanquin, [], { position: { t: nowMs, ...route.at(2_000) } }))
+    for (const [how, take] of Object.entries(takeBack)) {
+      nowMs += 10_000
+      await name()
+      for (const each of [one, other]) await each.refresh()
+      const before = await one.whole()
+      expect({ how, km: before.palanquin?.route_km }).toEqual({ how, km: 2 })
+      const cached = await kv.cached(`event-map-4/${before.version}`)
+      expect(cached).toContain('palanquin')
+      expect(cached).not.toContain(palanquin)
+      await take()
+      for (const each of [one, other]) {
+        await each.refresh()
+        expect(await each.whole()).toEqual({ ...before, palanquin: null })
+        // Who has this version already learns it, too.
+        expect(await each.delta(before.version)).toMatchObject({ version: before.version, palanquin: null })
+      }
+      // So does a replica that starts now, or whose next snapshot begins with this one.
+      expect(JSON.parse((await kv.cached('event-map-4'))!)).toMatchObject({ map: { palanquin: null } })
+      nowMs += 10_000
+      await one.refresh()
+      expect(await one.delta(before.version)).toMatchObject({ palanquin: null })
+      await db.sql`DELETE FROM pilgrims`
+    }
+  })
+
   test('answers with the last snapshot, marked, while a store is away; a fresh process without one says 503', async () => {
     const away = { isAway: false }
     const flaky = new Proxy(kv, {

@@ -22,10 +22,12 @@ const OLD_MS = 60_000
 
 const ENDINGS = { identity: '', br: '.br', zstd: '.zst', gzip: '.gz' } as const
 
-interface Edition {
+export interface Edition {
   readonly version: number
   /** The crowd is an earlier one, as this replica knows it; another one may know better. */
   readonly isStale: boolean
+  /** It replaces the same version with the palanquin. */
+  readonly hidesPalanquin: boolean
   /** Answers by the version that they start from; undefined: the whole. */
   readonly answers: Iterable<readonly [since: number | undefined, answer: Prepared]>
 }
@@ -35,8 +37,11 @@ interface Edition {
  * @param dir an existing folder
  * @throws Error of the file system
  */
-export async function writeMapFiles(dir: string, { version, isStale, answers }: Edition): Promise<void> {
-  const name = `made-${version}${isStale ? '-stale' : ''}`
+export async function writeMapFiles(
+  dir: string,
+  { version, isStale, hidesPalanquin, answers }: Edition,
+): Promise<void> {
+  const name = `made-${version}${isStale ? '-stale' : ''}${hidesPalanquin ? '-hidden' : ''}`
   if (await exists(join(dir, name))) return
   const fresh = join(dir, `new-${crypto.randomUUID()}`)
   try {
@@ -45,7 +50,8 @@ export async function writeMapFiles(dir: string, { version, isStale, answers }: 
     await chmod(fresh, 0o755)
     for (const [since, answer] of answers) await writeAnswer(join(fresh, `map${since ?? ''}.json`), answer)
     if (!(await renameUnlessThere(fresh, join(dir, name)))) return
-    for (let slot = version; slot < version + SLOTS; slot++) await link(dir, slot, name, isStale)
+    for (let slot = version; slot < version + SLOTS; slot++)
+      await link(dir, slot, name, isStale && !hidesPalanquin)
   } finally {
     await rm(fresh, { recursive: true, force: true })
   }

@@ -13,7 +13,7 @@ import { errorFields } from '#shared/runtime/log.ts'
 import type { Route } from '#shared/core/map/walking-route.ts'
 import type { Place } from './latest-positions.ts'
 import { type PublicMap, crowdOnMap } from './public-map.ts'
-import { writeMapFiles } from './map-files.ts'
+import { type Edition, writeMapFiles } from './map-files.ts'
 import { time, timeOrNull } from '#shared/contracts/fields.ts'
 import { readStatus } from '#shared/pilgrims/activity-status.ts'
 import { alongAxis, alongRoute, type End, middleOf, type Places } from '#shared/core/map/front-and-tail.ts'
@@ -33,6 +33,7 @@ import {
 import { routeVersion } from '#shared/pilgrims/event-route.ts'
 import { PILGRIMS_OF_EVENT } from '#shared/stores/schema/tables.ts'
 import { readLastFlush } from '#shared/points/pending-points.ts'
+import { userHash } from '#shared/stores/kv/kv.ts'
 import { savedMg } from '#shared/core/rules/carbon.ts'
 import { PUBLIC_REPORTS } from '#shared/pilgrims/report-totals.ts'
 import { leads } from '#shared/core/rules/palanquin.ts'
@@ -51,8 +52,8 @@ interface Snapshot {
   readonly fronts: readonly Front[]
   /** When the totals were read, epoch milliseconds. */
   readonly totalsMs: number
-  /** Whose device is the palanquin; null: nobody's. */
-  readonly palanquinId: string | null
+  /** Hash of whose device is the palanquin; null: nobody's. The kv keeps snapshots, and no id. */
+  readonly palanquinHash: string | null
 }
 
 type Context = Pick<ServiceContext, 'config' | 'db' | 'event' | 'kv' | 'log' | 'now'>
@@ -60,6 +61,7 @@ type Context = Pick<ServiceContext, 'config' | 'db' | 'event' | 'kv' | 'log' | '
 /**
  * Makes the snapshot with this version.
  * @param before the last snapshot; null: there is none
+ * @param palanquinId whose device is the palanquin; null: nobody's
  * @throws Refusal 503 when the positions are out of date; KvUnavailable
  */
 async function makeSnapshot(
@@ -67,6 +69,7 @@ async function makeSnapshot(
   publicMap: PublicMap,
   version: number,
   before: Snapshot | null,
+  palanquinId: string | null,
 ): Promise<Snapshot> {
   const { db, event, kv, now } = context
   const { route, stations } = event.current
@@ -76,7 +79,7 @@ async function makeSnapshot(
   const crowd = await crowdOnMap(publicMap)
   const onRoute = route === null ? null : await inTurns(alongRoute(crowd.places, route))
   const middle = route === null ? middleOf(crowd.places) : (onRoute?.middle ?? null)
-  const { palanquin, palanquinId } = await findPalanquin(context, publicMap, before)
+  const palanquin = palanquinId === null ? null : publicMap.palanquin(palanquinId)
   const along = palanquin === null ? null : endOf(palanquin, route, middle)
   const leading = palanquin !== null && leads(palanquin.t, nowMs) ? along : null
   const leader = leading ?? middle
@@ -115,7 +118,7 @@ async function makeSnapshot(
     estimates,
     totals,
   }
-  return { map, samples: all, fronts, totalsMs, palanquinId }
+  return { map, samples: all, fronts, totalsMs, palanquinHash: hashOf(palanquinId) }
 }
 
 /**
@@ -150,24 +153,24 @@ function readOr<T>(log: Context['log'], what: string, read: Promise<T>, before: 
   return within(known, TIMEOUT_MS, () => before)
 }
 
+const hashOf = (palanquinId: string | null) => (palanquinId === null ? null : userHash(palanquinId))
+
 /**
- * The palanquin's place. While the database does not answer, it is the one that was named before. A claim leads
+ * Whose device is the palanquin. While the database does not answer, it is the one that was named before. A claim leads
  * nothing: it was named by an earlier release, or while `EVENT_IDENTITY` was `line`. A walk has none.
  */
-async function findPalanquin(
+async function readPalanquinId(
   { config, db, event, log }: Context,
-  publicMap: PublicMap,
-  last: Snapshot | null,
-) {
-  if (event.current.followed === 'walk') return { palanquin: null, palanquinId: null }
+  before: string | null,
+): Promise<string | null> {
+  if (event.current.followed === 'walk') return null
   const rows = db.read(
     () => db.sql<{ user_id: string }[]>`
       SELECT user_id FROM pilgrims WHERE palanquin AND NOT consent_withdrawn AND participant_status <> 'withdrawn'`,
   )
   const read = rows.then(([row]) => row?.user_id ?? null)
-  const named = await readOr(log, 'the palanquin', read, last?.palanquinId ?? null)
-  const palanquinId = named === null || isClaim(config, named) ? null : named
-  return { palanquin: palanquinId === null ? null : publicMap.palanquin(palanquinId), palanquinId }
+  const named = await readOr(log, 'the palanquin', read, before)
+  return named === null || isClaim(config, named) ? null : named
 }
 
 /** Farther away, the palanquin is not on the route. */
@@ -234,7 +237,7 @@ const KEPT = 30
 /** Versions that files tell the changes since: two minutes. A page that was away for longer asks tracking. */
 const FILED = 12
 /** The number is that of the form: a release with another one reads none of these snapshots. */
-const KEY = 'event-map-3'
+const KEY = 'event-map-4'
 const EDITION_TTL_MS = 60_000
 /** After a restart of all replicas, the speed of the last hour goes on from the last snapshot. */
 const LAST_TTL_MS = 3_600_000
@@ -246,6 +249,7 @@ const CACHE = 'public, max-age=10, stale-while-revalidate=60'
 
 export class FollowersMap {
   #last: Snapshot | null = null
+  #palanquinId: string | null = null
   #answers: Answers | null = null
   /** Versions of the last minutes, oldest first. A stale one is missing: each replica has its own. */
   readonly #kept = new Map<number, EventMap>()
@@ -288,7 +292,8 @@ export class FollowersMap {
     try {
       // By the kv's clock: a replica whose clock is ahead would make the others show its older snapshot as new.
       const version = this.#versionAt(await this.context.kv.clock())
-      if (version === this.#last?.map.version) return
+      this.#palanquinId = await readPalanquinId(this.context, this.#palanquinId)
+      if (version === this.#last?.map.version) return await this.#hidePalanquin(this.#last)
       this.#last ??= parsed(await this.context.kv.cached(KEY))
       this.#publish(await this.#shared(version))
     } catch (error) {
@@ -299,25 +304,45 @@ export class FollowersMap {
     }
   }
 
+  /**
+   * Takes the palanquin out of every copy of the last snapshot, once its pilgrim has lost the name, was erased or hides.
+   * A delta that starts from the snapshot says so, too, because the version that was published stays its base.
+   */
+  async #hidePalanquin(last: Snapshot): Promise<void> {
+    if (last.map.palanquin === null || last.palanquinHash === hashOf(this.#palanquinId)) return
+    const { kv } = this.context
+    const hidden = { ...last, map: { ...last.map, palanquin: null }, palanquinHash: null }
+    await this.#writing
+    this.#show(hidden, true)
+    const json = JSON.stringify(hidden)
+    await kv.cache(`${KEY}/${last.map.version}`, json, EDITION_TTL_MS)
+    await kv.cache(KEY, json, LAST_TTL_MS)
+  }
+
   readonly #versionAt = (ms: number): number => Math.floor(ms / EDITION_MS)
 
   #publish(snapshot: Snapshot): void {
     const { map } = snapshot
-    const isStale = map.stale.includes('crowd')
-    this.#last = snapshot
-    if (!isStale) this.#kept.set(map.version, map)
+    if (!map.stale.includes('crowd')) this.#kept.set(map.version, map)
     for (const version of this.#kept.keys()) {
       if (this.#kept.size <= KEPT) break
       this.#kept.delete(version)
     }
-    this.#answers = new Answers(map, this.#kept)
-    const { mapDir } = this.context.config
-    if (mapDir !== '') this.#writing ??= this.#write(mapDir, map.version, isStale, this.#answers)
+    this.#show(snapshot)
   }
 
-  async #write(dir: string, version: number, isStale: boolean, answers: Answers): Promise<void> {
+  #show(snapshot: Snapshot, hidesPalanquin = false): void {
+    const { version, stale } = snapshot.map
+    this.#last = snapshot
+    this.#answers = new Answers(snapshot.map, this.#kept)
+    const edition = { version, isStale: stale.includes('crowd'), hidesPalanquin }
+    const { mapDir } = this.context.config
+    if (mapDir !== '') this.#writing ??= this.#write(mapDir, edition, this.#answers)
+  }
+
+  async #write(dir: string, edition: Omit<Edition, 'answers'>, answers: Answers): Promise<void> {
     try {
-      await writeMapFiles(dir, { version, isStale, answers: answers.latest(FILED) })
+      await writeMapFiles(dir, { ...edition, answers: answers.latest(FILED) })
       this.#isUnwritable = false
     } catch (error) {
       // Told once. Without files the proxy asks tracking, and the next version is written in ten seconds.
@@ -342,7 +367,7 @@ export class FollowersMap {
         continue
       }
       try {
-        const made = await makeSnapshot(this.context, this.publicMap, version, this.#last)
+        const made = await makeSnapshot(this.context, this.publicMap, version, this.#last, this.#palanquinId)
         const shared = await kv.cacheOnce(key, JSON.stringify(made), EDITION_TTL_MS)
         await kv.cache(KEY, shared, LAST_TTL_MS)
         return parsed(shared)!

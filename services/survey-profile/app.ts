@@ -45,11 +45,12 @@ export function createSurveyProfile(context: ServiceContext): Service {
     },
   }
   const read = createBatchLoader(async (userIds) => {
-    const [pilgrims, exposure] = await Promise.all([
+    const [pilgrims, exposureOf] = await Promise.all([
       readPilgrimsDegraded(context, userIds),
       readExposure(context),
     ])
-    return new Map(userIds.map((userId) => [userId, { pilgrim: pilgrims.get(userId), exposure }]))
+    const readingOf = (userId: string) => ({ pilgrim: pilgrims.get(userId), exposure: exposureOf(userId) })
+    return new Map(userIds.map((userId) => [userId, readingOf(userId)]))
   }, isDatabaseUnavailable)
   const router = createRouter(context)
   const { serve } = router

@@ -111,7 +111,7 @@ export async function syncUser(context: ServiceContext, request: UserSyncRequest
   const profile = expectProfile(event.current, userId, found)
   // The caller has been verified as the pilgrim, unless EVENT_IDENTITY is open.
   if (config.identity !== 'open') return profile
-  return toPublicProfile(context, profile, found, await readExposure(context))
+  return toPublicProfile(context, profile, found, (await readExposure(context))(userId))
 }
 
 // A pilgrim's own status: active ↔ withdrawn, active → completed. The pilgrim cannot change completed, unless it was a

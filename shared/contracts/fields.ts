@@ -76,7 +76,7 @@ export type UserId = z.infer<typeof UserId>
  * An id that an app made from 128 random bits: `w-` and 26 characters of Crockford's base 32. Nobody can guess it, so
  * it proves who calls, like a password.
  */
-const APP_ID = /^w-[0-7][0-9a-hjkmnp-tv-z]{25}$/
+export const APP_ID = /^w-[0-7][0-9a-hjkmnp-tv-z]{25}$/
 
 export const isAppId = (userId: string): boolean => APP_ID.test(userId)
 

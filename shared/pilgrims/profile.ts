@@ -7,6 +7,7 @@ import type { Profile } from '#shared/contracts/profile.ts'
 import type { Calendar } from '#shared/core/rules/calendar.ts'
 import { consumptionMg, savedMg, transportSums } from '#shared/core/rules/carbon.ts'
 import { achievementCard, type Level, levelOf, nextLevel } from '#shared/core/rules/levels.ts'
+import { CLAIM_MEASURES } from '#shared/core/rules/claim-measures.ts'
 import { roundKg, roundKm } from '#shared/core/rules/rounding.ts'
 import { zeroTotals } from '#shared/core/distance/points-to-distance.ts'
 import type { Pilgrim } from '#shared/points/totals/pilgrim-statistics.ts'
@@ -112,31 +113,36 @@ const coarseKm = (km: number): number => (km < 10 ? Math.floor(km) : Math.floor(
  * What others get instead of the exact figures: the coarse kilometres and the savings of having walked these. Reports
  * and modes are left out. A rounded sum that includes what strangers can report is a ruler: whoever changes the report
  * until the sum steps has measured the exact kilometres.
+ * @param savedKg in place of these savings
  */
-function coarseFigures(exactKm: number) {
+function coarseFigures(exactKm: number, savedKg: number | null) {
   const km = coarseKm(exactKm)
-  return { km, savedKg: Math.round(savedMg(km * 1e6, 0) / 1e6) }
+  return { km, savedKg: Math.round(savedKg ?? savedMg(km * 1e6, 0) / 1e6) }
 }
 
 /**
  * What others get: `exact` figures once the event has ended, and where the map shows single pilgrims; until then coarse
- * ones, with open identity without the late points of claims (`points/totals/points-in-order.ts`).
+ * ones, of a claim those of its walk in order (`points/totals/points-in-order.ts`).
  */
 export type Exposure = 'exact' | 'coarse' | 'coarse-in-order'
 
 export async function readExposure(
   stores: Parameters<typeof readStatusCopy>[0] & { readonly config: Pick<Config, 'mapCrowd' | 'identity'> },
-): Promise<Exposure> {
+): Promise<(userId: string) => Exposure> {
   const { mapCrowd, identity } = stores.config
-  if (mapCrowd === 1 || (await readStatusCopy(stores)).status === 'ended') return 'exact'
-  return identity === 'open' ? 'coarse-in-order' : 'coarse'
+  if (mapCrowd === 1 || (await readStatusCopy(stores)).status === 'ended') return () => 'exact'
+  const inOrder = identity === 'open' && CLAIM_MEASURES.lateAtMidnight
+  return (userId) => (inOrder && !isAppId(userId) ? 'coarse-in-order' : 'coarse')
 }
 
 /** What others get of the distance; null: the exact one. */
-function coarseOf({ statistics }: Counted, exposure: Exposure) {
+function coarseOf(pilgrim: Counted, exposure: Exposure) {
   if (exposure === 'exact') return null
-  const { distanceMm, shownMm } = statistics ?? { distanceMm: 0, shownMm: 0 }
-  return coarseFigures(roundKm(exposure === 'coarse' ? distanceMm : shownMm))
+  const { distanceMm, shownMm } = pilgrim.statistics ?? { distanceMm: 0, shownMm: 0 }
+  return coarseFigures(
+    roundKm(exposure === 'coarse' ? distanceMm : shownMm),
+    CLAIM_MEASURES.coarseSavings ? null : figuresOf(pilgrim).savedKg,
+  )
 }
 
 /** Who may not share is known to others by name and level alone. */

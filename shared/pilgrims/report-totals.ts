@@ -1,6 +1,7 @@
 /** Totals of all self-reports, updated in the transaction of each report. */
 import type { Tx } from '#shared/stores/db/db.ts'
 import { REPORTS } from '#shared/stores/schema/tables.ts'
+import { APP_ID } from '#shared/contracts/fields.ts'
 import { KG_PER_KM, KG_PER_UNIT, MODES, type Reported, reportedAmounts } from '#shared/core/rules/carbon.ts'
 
 /** Number of rows per total, so that concurrent reports seldom update the same row. */
@@ -73,20 +74,34 @@ export async function recountReported(tx: Pick<Tx, 'sql'>, { dropErased = false 
     SELECT 0, name, sum(amount)::bigint, sum(floor(mg + 0.5))::bigint FROM amounts GROUP BY name`
 }
 
+/** SQL: whether a row of `t` is a claim's, while `EVENT_IDENTITY` is open. */
+export const IS_CLAIM = `t.user_id !~ '${APP_ID.source}'`
+const SHOWN_MM = 'coalesce(s.distance_mm, t.distance_mm)'
+/** SQL: the coarse kilometres of a row of `pilgrim_totals t LEFT JOIN shown_walks s`, in millimetres. */
+export const COARSE_MM = `CASE WHEN ${SHOWN_MM} < 1e7 THEN floor(${SHOWN_MM} / 1e6) * 1e6
+  ELSE floor(${SHOWN_MM} / 5e6) * 5e6 END`
+/** SQL: what others are shown of a claim's walk in place of the whole. */
+export const SHOWN_WALK = 'LEFT JOIN shown_walks s ON s.user_id = t.user_id AND s.until > now()'
+
 /**
  * SQL of the reported kilometres that public sums count, as a row of `mm` and `mg`: of each pilgrim at most as far as
  * they walked, and of the erased ones together likewise. So nobody adds to a public sum by reports alone.
+ * @param coarsensClaims whether a claim walked as far as others are shown
  */
-export const PUBLIC_REPORTS = `(
+export const publicReports = (coarsensClaims: boolean): string => `(
   SELECT coalesce(sum(floor(mm * part)), 0)::float8 AS mm, coalesce(sum(floor(mg * part)), 0)::float8 AS mg
   FROM (
-    SELECT r.mm, r.mg, least(1, t.distance_mm / r.mm) AS part
+    SELECT r.mm, r.mg, least(1, w.mm / r.mm) AS part
     FROM pilgrims p JOIN pilgrim_totals t USING (user_id)
+    ${coarsensClaims ? SHOWN_WALK : ''}
+    CROSS JOIN LATERAL (
+      SELECT (${coarsensClaims ? `CASE WHEN ${IS_CLAIM} THEN ${COARSE_MM} ELSE t.distance_mm END` : 't.distance_mm'})::float8 AS mm
+    ) w
     CROSS JOIN LATERAL (
       SELECT sum(k.value::float8 * 1e6) AS mm,
              sum(k.value::float8 * 1e6 * coalesce((f->>k.key)::float8, ${KG_PER_KM.bus})) AS mg
       FROM jsonb_each_text(p.transport) k, (VALUES ('${JSON.stringify(KG_PER_KM)}'::jsonb)) v (f)) r
-    WHERE ${REPORTS} AND t.distance_mm > 0 AND r.mm > 0
+    WHERE ${REPORTS} AND w.mm > 0 AND r.mm > 0
     UNION ALL
     SELECT r.mm, r.mg, least(1, (SELECT coalesce(sum(distance_mm), 0)::float8 FROM erased_modes) / r.mm)
     FROM (

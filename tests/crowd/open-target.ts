@@ -50,6 +50,7 @@ const PASSED = [
 /** The file that marks a data directory as a demo's. */
 const MARK = 'demo.json'
 const PROGRAM = join(import.meta.dir, '../../proxy/local.ts')
+const AS_VERIFIED = join(import.meta.dir, 'as-verified.ts')
 /** Time to stop for a service whose data is deleted. */
 const GRACE_MS = 10_000
 /** A crowd in a hurry has one address, and its phones send faster than real ones. */
@@ -73,7 +74,7 @@ async function startOwnService(
   const passed = Object.fromEntries(PASSED.flatMap((name) => (env[name] ? [[name, env[name]]] : [])))
   const settings: Environment = { ...defaults(env), ...passed, ...line, EVENT_DATA_DIR: dataDir }
   const flushSeconds = Number(settings.EVENT_FLUSH_SECONDS)
-  const child = Bun.spawn([process.execPath, PROGRAM], {
+  const child = Bun.spawn([process.execPath, '--preload', AS_VERIFIED, PROGRAM], {
     // Not the project's directory: its .env belongs to another installation.
     cwd: dataDir,
     env: settings,

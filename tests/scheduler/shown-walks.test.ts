@@ -63,12 +63,33 @@ describeFlushHarness('the walk that others are shown', (harness) => {
     expect(await shownMm(harness)).toEqual(going)
 
     // So does the event's sum.
-    const totals = () => readEventTotals({ ...harness.context() }, 1)
+    const totals = () => readEventTotals(harness.context(), 1, false)
     expect((await totals())!.km).toBe(Math.floor(going.shown / 1e6))
     await harness.db.sql`UPDATE shown_walks SET until = now() - interval '1 second'`
     expect(await shownMm(harness)).toEqual({ shown: going.all, all: going.all })
     expect((await totals())!.km).toBe(Math.floor(going.all / 1e6))
     expect(Math.floor(going.all / 1e6)).toBeGreaterThan(Math.floor(going.shown / 1e6))
+  })
+
+  test('counts a way at most as far as somebody walks in its time, until midnight', async () => {
+    harness.nowMs = Date.now()
+    const startMs = harness.nowMs - 30 * MINUTE_MS
+    // Ten minutes at 48 km/h, one point a minute.
+    const ride = Array.from({ length: 11 }, (_, i) =>
+      point({
+        sentMs: startMs + i * MINUTE_MS,
+        receivedMs: startMs + i * MINUTE_MS + 1_000,
+        lat: walk(1)[0]!.lat + (i * 800) / 111_195,
+      }),
+    )
+    await harness.buffer(VICTIM, ride)
+    const pending = await shownMm(harness)
+    expect(pending.all).toBeWithin(7_990_000, 8_010_000)
+    expect(pending.shown).toBe(1_000_000)
+    await harness.flush({ hidesLate })
+    expect(await shownMm(harness)).toEqual(pending)
+    await harness.db.sql`UPDATE shown_walks SET until = now() - interval '1 second'`
+    expect(await shownMm(harness)).toEqual({ shown: pending.all, all: pending.all })
   })
 
   test('is the whole one of whom nobody else can send points for', async () => {

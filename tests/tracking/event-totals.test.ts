@@ -34,11 +34,11 @@ describeOnServers('the totals of the followers’ map', () => {
     await db.sql`INSERT INTO erasures (user_hash, generation, erased_at, walked) VALUES ('gone', 1, now(), 1)`
     const [report] = await db.sql<[{ n: number }]>`SELECT ${db.sql.unsafe(PILGRIMS_OF_EVENT)}::int AS n`
     expect(report.n).toBe(4)
-    const totals = await readEventTotals({ db, kv, now: Date.now }, 2)
+    const totals = await readEventTotals({ db, kv, now: Date.now }, 2, false)
     expect(totals).toMatchObject({ pilgrims: 4 })
     // Nothing but the number is known of who was erased, and who only reported has no level.
     expect(totals!.levels.slice(0, 3)).toEqual([1, 1, 0])
     // The sum of so few would be the figure of one of them.
-    expect(await readEventTotals({ db, kv, now: Date.now }, 3)).toBeNull()
+    expect(await readEventTotals({ db, kv, now: Date.now }, 3, false)).toBeNull()
   })
 })

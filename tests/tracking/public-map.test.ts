@@ -4,7 +4,7 @@ import fc from 'fast-check'
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { LivePositions } from '#services/tracking/map/latest-positions.ts'
-import { PublicMap } from '#services/tracking/map/public-map.ts'
+import { FINEST_ZOOM, PublicMap } from '#services/tracking/map/public-map.ts'
 import type { DataQuery, LivePosition } from '#shared/contracts/tracking.ts'
 import type { Kv } from '#shared/stores/kv/kv.ts'
 import { openKv } from '#shared/stores/kv/open-kv.ts'
@@ -61,10 +61,11 @@ describe('the public map', () => {
     expect(await (await mapOf(5)).read(EVERYTHING)).toEqual([])
     await seen('fifth', START + 2 * MINUTE + 1_234)
     const shown = await (await mapOf(5)).read(EVERYTHING)
+    const cell = cellCentre(cellAt(PLACE.lat, PLACE.lng, FINEST_ZOOM))
     expect(shown).toEqual(
       Array.from({ length: 5 }, () => ({
         id: expect.stringMatching(/^[\w-]{16}$/),
-        ...here,
+        ...cell,
         recorded_at: iso(START - MINUTE),
       })),
     )

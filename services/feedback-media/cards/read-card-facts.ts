@@ -33,7 +33,7 @@ export async function readPortrait(
   const { statistics, storedPoints, pending } = known
   const isNewcomer = (statistics?.points ?? 0) === 0
   const { current } = context.event
-  const exposure = await readExposure(context)
+  const exposure = (await readExposure(context))(userId)
   const whole = factsOf(context, isNewcomer ? NOBODY : known, known.row?.language ?? null, exposure)
   const facts = named ? whole : { ...whole, displayName: null }
   const pastPoints = isNewcomer || current.route === null ? 0 : await countPastPoints(context, userId)

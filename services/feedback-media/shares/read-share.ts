@@ -68,7 +68,7 @@ export async function readShare(context: ServiceContext, { row, name }: OpenShar
   ])
   const pilgrim = known.get(userId) ?? null
   // A live link shows the place.
-  const exposure = live !== null ? 'exact' : await readExposure(context)
+  const exposure = live !== null ? 'exact' : (await readExposure(context))(userId)
   return {
     name,
     ...publicFigures(pilgrim ?? { row: null, statistics: null }, exposure),

@@ -11,7 +11,7 @@ import type { Message } from '#shared/service/line/line-client.ts'
 import { savedMg } from '#shared/core/rules/carbon.ts'
 import { roundKg, roundKm } from '#shared/core/rules/rounding.ts'
 import type { Tx } from '#shared/stores/db/db.ts'
-import { PUBLIC_REPORTS } from '#shared/pilgrims/report-totals.ts'
+import { publicReports } from '#shared/pilgrims/report-totals.ts'
 import { ending, messages, type Notice, PILGRIMS_OF_EVENT } from '#shared/stores/schema/tables.ts'
 import { lockRecipients } from '#shared/pilgrims/person-lock.ts'
 import { NOBODY, selectRecipients, readPendingOfRecipients } from './audience.ts'
@@ -174,7 +174,7 @@ async function readFigures(tx: Tx): Promise<Figures> {
            (SELECT coalesce(sum(distance_mm), 0) FROM event_modes)::float8 AS mm,
            (SELECT coalesce(sum(carbon_mg), 0) FROM event_modes)::float8 AS mg,
            r.mm AS reported_mm, r.mg AS reported_mg
-    FROM ${tx.sql.unsafe(PUBLIC_REPORTS)} r`
+    FROM ${tx.sql.unsafe(publicReports(false))} r`
   const { pilgrims, checkins, mm, mg, reported_mm, reported_mg } = sums!
   return [pilgrims, checkins, roundKm(mm), roundKg(savedMg(mm + reported_mm, mg + reported_mg))]
 }

@@ -1,8 +1,8 @@
-/** Keeps late points of claims out of what others are shown, until the next midnight of the event. */
+/** Keeps late points of claims, and ways faster than on foot, out of what others are shown until the next midnight of the event. */
 import type { Tx } from '#shared/stores/db/db.ts'
 import type { Calendar } from '#shared/core/rules/calendar.ts'
 import type { FoldState } from '#shared/core/distance/points-to-distance.ts'
-import { pointsInOrder, walkInOrder } from '#shared/points/totals/points-in-order.ts'
+import { walkInOrder } from '#shared/points/totals/points-in-order.ts'
 import { fixOf } from '#shared/points/totals/stored-days.ts'
 import type { Point } from '#shared/points/point.ts'
 import type { OwnedPoint } from './store-points.ts'
@@ -45,9 +45,8 @@ export async function updateShownWalks(
   const walks = changes.flatMap(({ userId, before }) => {
     const points = (added.get(userId) ?? []).map(({ point }): Point => point)
     const { isShown = false, ...walk } = stored.get(userId) ?? { distanceMm: 0, carbonMg: 0, end: before }
-    const from = isShown ? walk : { ...walk, end: before }
-    if (!isShown && pointsInOrder(before, points).length === points.length) return []
-    return [{ userId, ...walkInOrder(from, points) }]
+    const { isWhole, ...shown } = walkInOrder(isShown ? walk : { ...walk, end: before }, points)
+    return isWhole && !isShown ? [] : [{ userId, ...shown }]
   })
   if (walks.length === 0) return
   const [, untilMs] = calendar.span(calendar.day(nowMs))

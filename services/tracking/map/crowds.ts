@@ -32,9 +32,14 @@ export interface Crowd {
  * the event loop (`inTurns`), for half a million people take seconds.
  *
  * @param least people in a crowd, at least 1
+ * @param finest zoom of the smallest cells
  * @returns crowds in an order that is independent of the order of the people
  */
-export function* groupIntoCrowds(people: People, least: number): Generator<void, readonly Crowd[]> {
+export function* groupIntoCrowds(
+  people: People,
+  least: number,
+  finest = MAX_ZOOM,
+): Generator<void, readonly Crowd[]> {
   const { xs, ys } = people
   const up = MAX_ZOOM - WIDEST_ZOOM
   const keys = new Int32Array(people.count)
@@ -61,7 +66,7 @@ export function* groupIntoCrowds(people: People, least: number): Generator<void,
   let from = 0
   for (const [, size] of widest) {
     yield
-    yield* divide({ ...people, order, least, crowds }, from, (from += size), WIDEST_ZOOM)
+    yield* divide({ ...people, order, least, finest, crowds }, from, (from += size), WIDEST_ZOOM)
   }
   return crowds
 }
@@ -73,6 +78,7 @@ interface Cloud extends People {
   /** The pilgrims' rows in the columns, those of each widest cell together; they are sorted into quarters. */
   readonly order: Int32Array
   readonly least: number
+  readonly finest: number
   /** The crowds found so far. */
   readonly crowds: Crowd[]
 }
@@ -91,11 +97,11 @@ const together = (a: Rest, b: Rest): Rest => ({
  * @returns people without a crowd
  */
 function* divide(cloud: Cloud, from: number, to: number, zoom: number): Generator<void, Rest> {
-  const { order, least, crowds } = cloud
+  const { order, least, finest, crowds } = cloud
   if (to - from > PAUSE_ABOVE) yield
   const first = crowds.length
   let rest = NOBODY
-  if (zoom === MAX_ZOOM) rest = everybody(cloud, from, to)
+  if (zoom === finest) rest = everybody(cloud, from, to)
   else {
     const bit = 1 << (MAX_ZOOM - zoom - 1)
     const middle = split(order, cloud.ys, bit, from, to)

@@ -19,8 +19,6 @@ import { eachOf, inTurns } from '#shared/runtime/yield-to-event-loop.ts'
 import type { Log } from '#shared/runtime/log.ts'
 import { type Repeated, repeated } from '#shared/stores/repeated-work.ts'
 import { cellAt, MAX_ZOOM } from '#shared/core/map/cells.ts'
-import { distanceMm } from '#shared/core/rules/geo.ts'
-import { isTooFast } from '#shared/core/distance/points-to-distance.ts'
 
 const HASH_DIGITS = 13
 /** What `hashes` holds of a hash (`userHash`): its first digits, as a number. */
@@ -48,10 +46,11 @@ class PositionColumns {
   readonly times: number[] = []
   /** The map shows the position from then on. */
   readonly hiddenUntil: number[] = []
-  /** The public map shows the place that is held until then (`#held`), and not this one. */
-  readonly heldUntil: number[] = []
-  /** Places that are held, by row: people who have jumped, so there are few. */
-  readonly #held = new Map<number, PublicPlace>()
+  /** The public map shows the held place until then, and not this one. */
+  readonly #heldUntil: number[] = []
+  readonly #heldXs: number[] = []
+  readonly #heldYs: number[] = []
+  readonly #heldTimes: number[] = []
   readonly #rows = new Map<string, number>()
   /** Empty rows. */
   readonly #free: number[] = []
@@ -61,7 +60,7 @@ class PositionColumns {
   }
 
   /**
-   * @param holdUntilMs until when the public map shows the place before, if this one is a jump from it
+   * @param holdUntilMs until when the public map shows the place before; 0: not at all
    * @returns whether it was not known yet
    */
   set({ userId, lat, lng, t, hiddenUntilMs }: Moved, holdUntilMs: number): boolean {
@@ -80,11 +79,9 @@ class PositionColumns {
       this.userIds[row] = userId
       this.hashes[row] = beginningOf(userHash(userId))
     }
-    if (known === undefined) this.heldUntil[row] = 0
-    else if (holdUntilMs > this.heldUntil[row]! && this.#isJump(row, { lat, lng, t })) {
-      this.#held.set(row, this.publicAt(row, holdUntilMs - 1))
-      this.heldUntil[row] = holdUntilMs
-    }
+    if (known === undefined) this.#hold(row, 0, { x: 0, y: 0, t: 0 })
+    else if (holdUntilMs > this.#heldUntil[row]!)
+      this.#hold(row, holdUntilMs, { x: this.xs[row]!, y: this.ys[row]!, t: this.times[row]! })
     const { x, y } = cellAt(lat, lng, MAX_ZOOM)
     this.lats[row] = lat
     this.lngs[row] = lng
@@ -105,14 +102,16 @@ class PositionColumns {
 
   /** What the public map shows: while a place is held, that one. */
   publicAt(row: number, nowMs: number): PublicPlace {
-    const held = this.heldUntil[row]! > nowMs ? this.#held.get(row) : undefined
-    return held ?? { x: this.xs[row]!, y: this.ys[row]!, t: this.times[row]! }
+    return this.#heldUntil[row]! > nowMs
+      ? { x: this.#heldXs[row]!, y: this.#heldYs[row]!, t: this.#heldTimes[row]! }
+      : { x: this.xs[row]!, y: this.ys[row]!, t: this.times[row]! }
   }
 
-  #isJump(row: number, to: { readonly lat: number; readonly lng: number; readonly t: number }): boolean {
-    const { lats, lngs, times } = this
-    const mm = distanceMm({ lat: lats[row]!, lng: lngs[row]! }, to)
-    return isTooFast(mm, Math.max(0, to.t - times[row]!))
+  #hold(row: number, untilMs: number, { x, y, t }: PublicPlace): void {
+    this.#heldUntil[row] = untilMs
+    this.#heldXs[row] = x
+    this.#heldYs[row] = y
+    this.#heldTimes[row] = t
   }
 
   delete(userId: string): void {
@@ -123,8 +122,7 @@ class PositionColumns {
     this.userIds[row] = ''
     this.lats[row] = this.lngs[row] = this.xs[row] = this.ys[row] = this.times[row] = 0
     this.hiddenUntil[row] = Infinity
-    this.heldUntil[row] = 0
-    this.#held.delete(row)
+    this.#hold(row, 0, { x: 0, y: 0, t: 0 })
   }
 }
 
@@ -171,10 +169,10 @@ export class LivePositions {
     log: Log,
     private readonly timing: StartStopwatch = stopwatch,
     /**
-     * Whether a jump of somebody changes the public map with the next full hour only. Otherwise whoever may send places
+     * Whether a place of somebody changes the public map with the next full hour only. Otherwise whoever may send places
      * in their name moves them away, and sees on the map which place is theirs.
      */
-    private readonly holdsJumps: (userId: string) => boolean = () => false,
+    private readonly holdsPlaces: (userId: string) => boolean = () => false,
   ) {
     this.#through = Array.from({ length: kv.partitions }, () => 0)
     this.#erasedThrough = [...this.#through]
@@ -311,7 +309,7 @@ export class LivePositions {
       // Refreshes overlap, so many of these positions are known.
       await inTurns(
         eachOf(page, (moved) => {
-          const holdUntilMs = this.holdsJumps(moved.userId) ? this.#nextHour() : 0
+          const holdUntilMs = this.holdsPlaces(moved.userId) ? this.#nextHour() : 0
           if (this.#shardOf(moved.userId).set(moved, holdUntilMs)) this.#hasChanged = true
         }),
       )

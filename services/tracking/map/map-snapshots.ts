@@ -14,7 +14,7 @@ import type { Route } from '#shared/core/map/walking-route.ts'
 import type { Place } from './latest-positions.ts'
 import { type PublicMap, crowdOnMap } from './public-map.ts'
 import { type Edition, writeMapFiles } from './map-files.ts'
-import { time, timeOrNull } from '#shared/contracts/fields.ts'
+import { type ActivityStatus, time, timeOrNull } from '#shared/contracts/fields.ts'
 import { readStatus } from '#shared/pilgrims/activity-status.ts'
 import { alongAxis, alongRoute, type End, middleOf, type Places } from '#shared/core/map/front-and-tail.ts'
 import { type Repeated, repeated } from '#shared/stores/repeated-work.ts'
@@ -35,7 +35,8 @@ import { PILGRIMS_OF_EVENT } from '#shared/stores/schema/tables.ts'
 import { readLastFlush } from '#shared/points/pending-points.ts'
 import { userHash } from '#shared/stores/kv/kv.ts'
 import { savedMg } from '#shared/core/rules/carbon.ts'
-import { PUBLIC_REPORTS } from '#shared/pilgrims/report-totals.ts'
+import { CLAIM_MEASURES } from '#shared/core/rules/claim-measures.ts'
+import { COARSE_MM, IS_CLAIM, publicReports, SHOWN_WALK } from '#shared/pilgrims/report-totals.ts'
 import { leads } from '#shared/core/rules/palanquin.ts'
 import { isClaim } from '#shared/service/security/claims.ts'
 import { LEVELS } from '#shared/core/rules/levels.ts'
@@ -90,7 +91,7 @@ async function makeSnapshot(
   const front = ends === null ? null : (fronts[0] ?? ends.front)
   const { status, message } = (await kv.status()) ?? (await readStatus(db))
   const speedKmh = status === 'ended' ? null : speedOf(samples, leader, nowMs)
-  const { totals, totalsMs, isStale } = await totalsNow(context, before, nowMs)
+  const { totals, totalsMs, isStale } = await totalsNow(context, before, status, nowMs)
   // Off the route, the palanquin comes to no station.
   const walk = {
     front,
@@ -219,11 +220,18 @@ interface Totals {
   readonly isStale: boolean
 }
 
-async function totalsNow(context: Context, last: Snapshot | null, nowMs: number): Promise<Totals> {
+async function totalsNow(
+  context: Context,
+  last: Snapshot | null,
+  status: ActivityStatus,
+  nowMs: number,
+): Promise<Totals> {
   if (last !== null && !last.map.stale.includes('totals') && isRecent(last.totalsMs, nowMs, TOTALS_MS))
     return { totals: last.map.totals, totalsMs: last.totalsMs, isStale: false }
   const kept: Totals = { totals: last?.map.totals ?? null, totalsMs: last?.totalsMs ?? 0, isStale: true }
-  const read = readEventTotals(context, context.config.mapCrowd).then((totals): Totals => ({
+  const { identity, mapCrowd } = context.config
+  const coarsens = CLAIM_MEASURES.coarseSums && identity === 'open' && mapCrowd > 1 && status !== 'ended'
+  const read = readEventTotals(context, mapCrowd, coarsens).then((totals): Totals => ({
     totals,
     totalsMs: nowMs,
     isStale: false,
@@ -387,8 +395,8 @@ const parsed = (json: string | null): Snapshot | null =>
 interface Sums {
   readonly mm: number
   readonly mg: number
-  /** What late points of claims have added; others see it from the next midnight on (`shown_walks`). */
-  readonly late: readonly [mm: number, mg: number]
+  /** What claims have walked and others are not shown. */
+  readonly hidden: readonly [mm: number, mg: number]
   /** What pilgrims report about other ways counts for the carbon saved. */
   readonly reported: readonly [mm: number, mg: number]
   /** Pilgrims whom the sums count, with erased ones. */
@@ -408,10 +416,23 @@ const REACHED = LEVELS.slice(1)
   )
   .join(', ')
 
-/** @returns null with fewer pilgrims than `crowd`: their sum would be one person's figure, nearly */
+/** Late points, and ways faster than on foot, until midnight. */
+const HIDDEN_UNTIL_MIDNIGHT = `
+  SELECT json_build_array(coalesce(sum(t.distance_mm - s.distance_mm), 0), coalesce(sum(t.carbon_mg - s.carbon_mg), 0))
+  FROM shown_walks s JOIN pilgrim_totals t USING (user_id) WHERE s.until > now()`
+/** A sum that is finer than the coarse figures would be a ruler for them while the others rest. */
+const HIDDEN_BY_COARSE = `
+  SELECT json_build_array(coalesce(sum(t.distance_mm - ${COARSE_MM}), 0), coalesce(sum(t.carbon_mg), 0))
+  FROM pilgrim_totals t ${SHOWN_WALK} WHERE ${IS_CLAIM}`
+
+/**
+ * @param coarsensClaims whether the sums have the coarse kilometres of each claim, and not the exact ones
+ * @returns null with fewer pilgrims than `crowd`: their sum would be one person's figure, nearly
+ */
 export async function readEventTotals(
   { db, kv, now }: Pick<ServiceContext, 'db' | 'kv' | 'now'>,
   crowd: number,
+  coarsensClaims: boolean,
 ): Promise<MapTotals | null> {
   // First, so that the sums are not older than the time that stands beside them.
   const lastFlush = await readLastFlush({ db, kv, now })
@@ -420,20 +441,17 @@ export async function readEventTotals(
       SELECT json_build_object(
         'mm', (SELECT coalesce(sum(distance_mm), 0) FROM event_modes),
         'mg', (SELECT coalesce(sum(carbon_mg), 0) FROM event_modes),
-        'late', (SELECT json_build_array(coalesce(sum(t.distance_mm - s.distance_mm), 0),
-                                         coalesce(sum(t.carbon_mg - s.carbon_mg), 0))
-                 FROM shown_walks s JOIN pilgrim_totals t USING (user_id) WHERE s.until > now()),
-        'reported', (SELECT json_build_array(mm, mg) FROM ${db.sql.unsafe(PUBLIC_REPORTS)} r),
+        'hidden', (${db.sql.unsafe(coarsensClaims ? HIDDEN_BY_COARSE : HIDDEN_UNTIL_MIDNIGHT)}),
+        'reported', (SELECT json_build_array(mm, mg) FROM ${db.sql.unsafe(publicReports(coarsensClaims))} r),
         'pilgrims', ${db.sql.unsafe(PILGRIMS_OF_EVENT)},
         'walkers', (SELECT count(*) FROM pilgrim_totals WHERE points > 0),
         'reached', (SELECT json_build_array(${db.sql.unsafe(REACHED)})
-                    FROM pilgrim_totals t LEFT JOIN shown_walks s ON s.user_id = t.user_id AND s.until > now()
-                    WHERE t.points > 0)
+                    FROM pilgrim_totals t ${db.sql.unsafe(SHOWN_WALK)} WHERE t.points > 0)
       )::text AS sums`
     return JSON.parse(row.sums) as Sums
   })
   if (walkers < crowd) return null
-  const [mm, mg] = [sums.mm - sums.late[0], sums.mg - sums.late[1]]
+  const [mm, mg] = [sums.mm - sums.hidden[0], sums.mg - sums.hidden[1]]
   const [reportedMm, reportedMg] = sums.reported
   const atLeast = [walkers, ...reached, 0]
   return {

@@ -30,6 +30,12 @@ interface Group {
   readonly userId: string | null
 }
 
+/**
+ * The finest cells of crowds, about 90 m. Four invented pilgrims make a crowd of a fifth, so a finer cell would show
+ * where that one sleeps.
+ */
+export const FINEST_ZOOM = 14
+
 const minute = (ms: number): number => Math.floor(ms / MINUTE_MS) * MINUTE_MS
 
 export class PublicMap {
@@ -153,7 +159,7 @@ export class PublicMap {
       people.times[people.count++] = t
     })
     for (const [span, people] of spans.entries())
-      yield* eachOf(yield* groupIntoCrowds(people, this.crowd), ({ cell, count, sinceMs }) =>
+      yield* eachOf(yield* groupIntoCrowds(people, this.crowd, FINEST_ZOOM), ({ cell, count, sinceMs }) =>
         add(span, cell, count, sinceMs, null),
       )
     return [...byMinute].sort(([a], [b]) => b - a).flatMap(([, groups]) => groups)
@@ -163,8 +169,6 @@ export class PublicMap {
 // The crowd as followers see it. Everything is computed from the groups, so `GET map` tells nothing that `GET data` does
 // not tell.
 
-/** The finest cells of the followers' map, about 90 m. */
-const FINEST_ZOOM = 14
 /** The recent pilgrims are shown if they are at least this fraction of the last day's. */
 const RECENT = 0.1
 /** Steps of a count within a factor of ten, so that a cell changes less often than the people in it. */

@@ -70,7 +70,7 @@ const sameFix = (a: Fix | null, b: Fix | null): boolean =>
 export function fold(
   state: FoldState,
   points: readonly FoldPoint[],
-  emit: (segment: Segment) => void,
+  emit: (segment: Segment, elapsedMs: number) => void,
 ): FoldState {
   let { anchor, before } = state
   for (let i = 0; i < points.length; i++) {
@@ -98,7 +98,7 @@ export function fold(
       }
     } else {
       const mode = p.mode === null ? modeBySpeed(mm, elapsedMs) : modeNamed(p.mode)
-      emit({ t: p.t, distanceMm: mm, carbonMg: carbonMg(mm, mode), mode })
+      emit({ t: p.t, distanceMm: mm, carbonMg: carbonMg(mm, mode), mode }, elapsedMs)
       anchor = fixOf(p)
       before = null
     }

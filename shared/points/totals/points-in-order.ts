@@ -1,9 +1,11 @@
 /**
  * The part of a walk that others see, if anybody may send points for that pilgrim (`service/security/claims.ts`). A
  * point that is put between earlier ones lengthens the walk by the way to them, and so measures where they are. Such
- * late points enter the figures of others at the next midnight, points in order at once.
+ * late points enter the figures of others at the next midnight, points in order at once, but no faster than somebody
+ * walks (`core/rules/claim-measures.ts`).
  */
 import { byInstant, fold, type FoldState, isLate } from '#shared/core/distance/points-to-distance.ts'
+import { walkedMm } from '#shared/core/rules/claim-measures.ts'
 import { foldPointOf, type Point } from '../point.ts'
 
 /** Sums of a walk, and the state of the fold at its end. */
@@ -17,7 +19,7 @@ export interface ShownWalk {
  * Points that are later than every point that was received before them.
  * @param points in the area, in any order; those of one request share their time of receipt
  */
-export function pointsInOrder(from: FoldState, points: readonly Point[]): Point[] {
+function pointsInOrder(from: FoldState, points: readonly Point[]): Point[] {
   const byReceipt = Map.groupBy(
     points.toSorted((a, b) => a.receivedMs - b.receivedMs),
     ({ receivedMs }) => receivedMs,
@@ -32,13 +34,22 @@ export function pointsInOrder(from: FoldState, points: readonly Point[]): Point[
   return inOrder
 }
 
-/** Folds the points in order onto a walk. */
-export function walkInOrder(from: ShownWalk, points: readonly Point[]): ShownWalk {
+/**
+ * Folds the points in order onto a walk.
+ * @returns the walk, and whether nothing of the points is missing in it
+ */
+export function walkInOrder(
+  from: ShownWalk,
+  points: readonly Point[],
+): ShownWalk & { readonly isWhole: boolean } {
   let { distanceMm, carbonMg } = from
-  const inOrder = pointsInOrder(from.end, points).map(foldPointOf).sort(byInstant)
-  const end = fold(from.end, inOrder, (segment) => {
-    distanceMm += segment.distanceMm
-    carbonMg += segment.carbonMg
+  const inOrder = pointsInOrder(from.end, points)
+  let isWhole = inOrder.length === points.length
+  const end = fold(from.end, inOrder.map(foldPointOf).sort(byInstant), (segment, elapsedMs) => {
+    const shownMm = walkedMm(segment.distanceMm, elapsedMs)
+    if (shownMm < segment.distanceMm) isWhole = false
+    distanceMm += shownMm
+    carbonMg += Math.round((segment.carbonMg * shownMm) / segment.distanceMm)
   })
-  return { distanceMm, carbonMg, end }
+  return { distanceMm, carbonMg, end, isWhole }
 }

@@ -68,7 +68,7 @@ export function createLineBot(context: ServiceContext): Service {
   serve(lineUsageEndpoint, () => readUsage(context, line))
   serve(notificationsEndpoint, () => db.read(() => readNotifications(db)))
   serve(setNotificationsEndpoint, ({ operator, body }) => setNotifications(context, operator, body))
-  serve(subscribeToPushEndpoint, ({ body }) => subscribe(context, body))
+  serve(subscribeToPushEndpoint, ({ body, request }) => subscribe(context, body, context.addressOf(request)))
   serve(listPushSubscriptionsEndpoint, ({ query }) => listSubscriptions(context, query.user_id))
   serve(unsubscribeFromPushEndpoint, ({ params, query }) => unsubscribe(context, query.user_id, params.id))
 

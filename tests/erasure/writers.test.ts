@@ -133,7 +133,11 @@ describeOnServers('writers that are late', () => {
     for (const write of [
       () => createShare(before, { user_id: userId, show_name: true }),
       () =>
-        subscribe(withPush(before), { user_id: userId, ...newDevice('https://127.0.0.1:9/').subscription }),
+        subscribe(
+          withPush(before),
+          { user_id: userId, ...newDevice('https://127.0.0.1:9/').subscription },
+          '192.0.2.1',
+        ),
       () => recordConsent(before, { user_id: userId, agreed: true, version: '1' }),
       () => assignRole(before, OPERATOR, { user_id: userId, role: 'manager' }),
     ])

@@ -13,7 +13,7 @@ import type { Tx } from '#shared/stores/db/db.ts'
 import { ensurePilgrim, lockPilgrim } from '#shared/pilgrims/person-lock.ts'
 import type { ServiceContext } from '#shared/service/context.ts'
 import { pushSubscriptions } from '#shared/stores/schema/tables.ts'
-import { isClaim } from '#shared/service/security/claims.ts'
+import { chargeQuota, isClaim } from '#shared/service/security/claims.ts'
 import { timeOfDevice } from '#shared/service/security/pilgrim-identity.ts'
 import { isAllowedService } from './push-service.ts'
 
@@ -23,15 +23,21 @@ type Row = typeof pushSubscriptions.$inferSelect
  * Adds a device. The same device again gets the same subscription, with the keys of now. A device that belonged to
  * another pilgrim is theirs no more, because a browser has one subscription.
  * @throws Refusal 400 for an address that no known push service has, or for a key that is none; 409 while Web Push is
- * off, when the pilgrim was erased since the request came, or when a claim would replace a device
+ * off, when the pilgrim was erased since the request came, or when a claim would replace a device; 429 for an address
+ * that has added enough to a claim
  */
 export async function subscribe(
-  { config, db, now }: ServiceContext,
+  context: ServiceContext,
   { user_id: userId, endpoint, keys }: PushSubscriptionRequest,
+  address: string,
 ): Promise<PushDevice> {
+  const { config, db, now } = context
   const nowMs = now()
   if (config.push === null) throw conflict('This event sends no messages by Web Push.')
   checkDevice(config.push, endpoint, keys.p256dh)
+  const same = and(eq(pushSubscriptions.endpoint, endpoint), eq(pushSubscriptions.userId, userId))
+  if ((await db.read(() => db.orm.$count(pushSubscriptions, same))) === 0)
+    await chargeQuota(context, 'devices', userId, address)
   const row = await db.transaction(async (tx) => {
     await ensurePilgrim(tx, userId, nowMs)
     await lockPilgrim(tx, userId)

@@ -15,6 +15,7 @@ import { endTrackers, readKnownKey, trackerKeyHash } from '#shared/pilgrims/trac
 import type { ServiceContext } from '#shared/service/context.ts'
 import { timeOfDevice } from '#shared/service/security/pilgrim-identity.ts'
 import { charge } from '#shared/service/security/caller-and-address-limits.ts'
+import { chargeQuota } from '#shared/service/security/claims.ts'
 import { trackers } from '#shared/stores/schema/tables.ts'
 import { appsOf } from './set-up-links.ts'
 
@@ -24,16 +25,18 @@ const KEY_BYTES = 24
  * Makes a tracker. The answer is the only place where its key appears.
  * @param address whose limit the QR codes are charged to
  * @throws Refusal 409 when the pilgrim has too many, 410 when they were erased; 429 for an address over its
- * limit
+ * limit, or one that has made enough for a claim
  */
 export async function createTracker(
-  { db, kv, config, now }: ServiceContext,
+  context: ServiceContext,
   { user_id: userId, label }: TrackerRequest,
   address: string,
 ): Promise<NewTracker> {
+  const { db, kv, config, now } = context
   const nowMs = now()
   // Five QR codes take 10 ms, and anybody can invent a pilgrim for each request.
   await charge(kv, 'drawing', address, config.limits.drawing)
+  await chargeQuota(context, 'trackers', userId, address)
   const id = crypto.randomUUID()
   const key = randomBytes(KEY_BYTES).toString('base64url')
   await db.transaction(async (tx) => {

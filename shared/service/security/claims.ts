@@ -2,10 +2,12 @@
  * The rule for writes without proof. With `EVENT_IDENTITY=open` an id that no app made is a claim, because others may
  * know it, as they know LINE ids. A claim may add. It may never reveal, and never take away.
  */
-import type { Config } from '#shared/runtime/config/config.ts'
+import type { Config, Window } from '#shared/runtime/config/config.ts'
 import { actsForPilgrim, type Endpoint } from '#shared/contracts/endpoint.ts'
 import { isAppId } from '#shared/contracts/fields.ts'
 import { forbidden } from '#shared/runtime/refusal.ts'
+import type { ServiceContext } from '#shared/service/context.ts'
+import { charge } from './caller-and-address-limits.ts'
 
 /**
  * What an endpoint does for a claim:
@@ -55,6 +57,23 @@ export const CLAIM_RULES: Readonly<Record<string, RuleOf>> = {
  */
 export const isClaim = ({ identity }: Pick<Config, 'identity'>, userId: string): boolean =>
   identity === 'open' && !isAppId(userId)
+
+/** Trackers, and devices, that an address adds to one claim in a day; a claim has ten of each. */
+export const CLAIM_QUOTA: Window = { max: 3, windowMs: 86_400_000 }
+
+/**
+ * Counts something of which a pilgrim has only so many, so that no stranger fills the pilgrim's quota at once.
+ * @param what names the quota
+ * @throws Refusal 429 for a claim to which the address has added enough
+ */
+export async function chargeQuota(
+  { config, kv }: Pick<ServiceContext, 'config' | 'kv'>,
+  what: string,
+  userId: string,
+  address: string,
+): Promise<void> {
+  if (isClaim(config, userId)) await charge(kv, what, `${userId} ${address}`, CLAIM_QUOTA)
+}
 
 const ruleOf = ({ id }: Endpoint) => (Object.hasOwn(CLAIM_RULES, id) ? CLAIM_RULES[id] : undefined)
 

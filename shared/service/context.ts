@@ -29,11 +29,11 @@ export interface ServiceContext {
   readonly calendar: Calendar
   readonly checkIdentity: CheckIdentity
   readonly pseudonyms: Pseudonyms
-  /** The rate limit of all writes per client address. */
+  /** The rate limit of all writes to this service per client address. */
   readonly addresses: AddressLimit
   /** What an address may have of SOS presses beyond its other limits. */
   readonly alarms: AddressLimit
-  /** The limit of public reads that no cache answers. */
+  /** The limit of public reads of this service that no cache answers. */
   readonly reads: AddressLimit
   /** The limit of what the stores keep for a client address. */
   readonly kept: KeptLimit

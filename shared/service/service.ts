@@ -17,7 +17,7 @@ import { type Database, isDatabaseUnavailable } from '#shared/stores/db/db.ts'
 import { openDatabase } from '#shared/stores/db/open-database.ts'
 import { expectSchema } from '#shared/stores/db/migrate.ts'
 import { ALARM_LIMIT, createAddressLimit } from '#shared/service/security/caller-and-address-limits.ts'
-import { createKeptLimit } from './security/request-prices.ts'
+import { createKeptLimit, createServiceLimits } from './security/request-prices.ts'
 import { startHeartbeat } from './heartbeat.ts'
 import { createIdentity } from '#shared/service/security/pilgrim-identity.ts'
 import { createPseudonyms } from '#shared/service/security/pseudonyms.ts'
@@ -51,13 +51,13 @@ export type Ports = Pick<
   | 'checkIdentity'
   | 'pseudonyms'
   | 'event'
-  | 'addresses'
   | 'alarms'
-  | 'reads'
   | 'kept'
   | 'now'
   | 'stopwatch'
 > & {
+  /** The limits of a service, the same ones for the same name. */
+  limitsOf(service: string): Pick<ServiceContext, 'addresses' | 'reads'>
   close(): Promise<void>
 }
 
@@ -110,6 +110,7 @@ export async function openPorts(
     openStores(config, log, prepare),
     openBus({ url: config.natsUrl, onError: reportChanges(log)('bus') }),
   ])
+  const limits = new Map<string, ReturnType<typeof createServiceLimits>>()
   const [event, made] = await Promise.all([followEvent(stores.db, config, log), followTokens(stores.db, log)])
   return {
     ...stores,
@@ -130,10 +131,10 @@ export async function openPorts(
     calendar: createCalendar(config.timeZone),
     checkIdentity: createIdentity(config),
     pseudonyms: createPseudonyms(config),
-    addresses: createAddressLimit(config.limits.address),
     alarms: createAddressLimit(ALARM_LIMIT),
-    reads: createAddressLimit(config.limits.address),
     kept: createKeptLimit(config.limits.address),
+    limitsOf: (service) =>
+      limits.getOrInsertComputed(service, () => createServiceLimits(config.limits.address, service)),
     now,
     stopwatch,
     async close() {
@@ -191,6 +192,7 @@ export function contextOf(
   const metrics = createMetrics(name)
   return {
     ...ports,
+    ...ports.limitsOf(name),
     outbox: createOutbox(ports.db, ports.bus, ports.now, { log: serviceLog, metrics }),
     log: serviceLog,
     metrics,

@@ -11,7 +11,7 @@ import { until } from '#tests/helpers/wait.ts'
 
 let stack: TestStack
 beforeAll(async () => {
-  stack = await openEmbeddedTestStack({ EVENT_LIMIT_ADDRESS: '40', EVENT_LIMIT_ADDRESS_SECONDS: '3600' })
+  stack = await openEmbeddedTestStack({ EVENT_LIMIT_ADDRESS: '100', EVENT_LIMIT_ADDRESS_SECONDS: '3600' })
 }, STACK_TIMEOUT_MS)
 afterAll(() => stack?.close())
 
@@ -33,7 +33,7 @@ test('an SOS is taken when the address has used up its limit, and a flood of the
   await until(async () => (await point('&alarm=sos')).status === 200, 'the SOS to be kept')
   const press = { user_id: presser, pressed_at: new Date().toISOString(), lat: 24.5, lng: 120.5 }
   await until(async () => (await post(stack, 'emergency', press)).status === 200, 'the press to be kept')
-  expect((await post(stack, 'user/sync', { user_id: presser })).status).toBe(429)
+  expect((await post(stack, 'checkin', { user_id: presser, lat: 24.5, lng: 120.5 })).status).toBe(429)
   const flood = Array.from({ length: ALARM_LIMIT.max }, () => post(stack, 'emergency', press))
   expect((await Promise.all(flood)).map(({ status }) => status)).toContain(429)
   const { items, unconfirmed } = await listed()

@@ -3,10 +3,11 @@ import { ENDPOINTS } from '#shared/contracts/endpoints.ts'
 import { MAX_POINTS } from '#shared/contracts/fields.ts'
 import { readCommandLine } from '#shared/runtime/command-line.ts'
 import { environment, readConfig } from '#shared/runtime/config/config.ts'
-import { keptBytes, PRICES, priceInMs } from './request-prices.ts'
+import { KEPT_AN_HOUR, keptBytes, PRICES, priceInMs, SHARES } from './request-prices.ts'
 
 const USAGE = `Prints what each public write costs at its largest body: milliseconds of a processor, kilobytes that the
-stores keep, and how many of them an address may send in a minute.
+stores keep, and how many of them an address may send in a minute; then what an address may have of each service, and
+of all together.
 
   bun run prices
 
@@ -32,8 +33,25 @@ const rows = ENDPOINTS.flatMap((endpoint) => {
       bytes: sentBytes,
       ms,
       'kept kB': Math.ceil(kept / 1_000),
-      'a minute': Math.ceil(config.limits.address.max / ms),
+      'a minute': Math.ceil((config.limits.address.max * SHARES[endpoint.service]!.writes) / ms),
     },
   ]
 })
 process.stdout.write(`${Bun.inspect.table(rows)}\n`)
+
+const { max, windowMs } = config.limits.address
+const shares = Object.entries(SHARES).map(([service, { writes, reads }]) => ({
+  service,
+  '% of a core, writes': (writes * max * 100) / windowMs,
+  '% of a core, reads': (reads * max * 100) / windowMs,
+  'kept MB an hour': (KEPT_AN_HOUR[service as keyof typeof KEPT_AN_HOUR] ?? 0) / 1e6,
+}))
+const sumOf = (name: keyof (typeof shares)[number]) =>
+  shares.reduce((sum, share) => sum + Number(share[name]), 0)
+const all = {
+  service: 'all',
+  '% of a core, writes': sumOf('% of a core, writes'),
+  '% of a core, reads': sumOf('% of a core, reads'),
+  'kept MB an hour': sumOf('kept MB an hour'),
+}
+process.stdout.write(`${Bun.inspect.table([...shares, all])}\n`)

@@ -95,11 +95,35 @@ export function keptBytes(
   return Math.ceil(kept + keptPerByte * bodyBytes + keptPerPoint * points)
 }
 
+/**
+ * Parts of an address's milliseconds (`EVENT_LIMIT_ADDRESS`) that its writes to a service may take, and its reads of it
+ * that no cache answers. Together they are one, so that all services together give an address so much, although no
+ * service knows of the others.
+ */
+export const SHARES: Readonly<
+  Partial<Record<ServiceName, { readonly writes: number; readonly reads: number }>>
+> = {
+  tracking: { writes: 0.4, reads: 0.03 },
+  'survey-profile': { writes: 0.1, reads: 0.2 },
+  'feedback-media': { writes: 0.12, reads: 0.06 },
+  admin: { writes: 0.05, reads: 0.02 },
+  'line-bot': { writes: 0.02, reads: 0 },
+}
+
+/** The limits of an address in a service. */
+export function createServiceLimits(window: Window, service: string) {
+  const { writes, reads } = SHARES[service as ServiceName] ?? { writes: 1, reads: 1 }
+  const limitOf = (share: number) =>
+    createAddressLimit({ ...window, max: Math.max(1, Math.round(share * window.max)) })
+  return { addresses: limitOf(writes), reads: limitOf(reads) }
+}
+
 /** What an address may have each service keep in an hour (bytes), 50 MB in all; others keep nothing for it. */
 export const KEPT_AN_HOUR: Readonly<Partial<Record<ServiceName, number>>> = {
   tracking: 25_000_000,
-  'survey-profile': 5_000_000,
+  'survey-profile': 4_000_000,
   'feedback-media': 20_000_000,
+  'line-bot': 1_000_000,
 }
 const HOUR_MS = 3_600_000
 /** The window is exact to this. */

@@ -110,9 +110,16 @@ export const SHARES: Readonly<
   'line-bot': { writes: 0.02, reads: 0 },
 }
 
-/** The limits of an address in a service. */
+/** A process that runs one service names it without the hyphen. */
+const plain = (service: string): string => service.replace('-', '')
+
+/**
+ * The limits of an address in a service.
+ * @param service with or without its hyphen; any other name has the whole limit
+ */
 export function createServiceLimits(window: Window, service: string) {
-  const { writes, reads } = SHARES[service as ServiceName] ?? { writes: 1, reads: 1 }
+  const share = Object.entries(SHARES).find(([name]) => plain(name) === plain(service))
+  const { writes, reads } = share?.[1] ?? { writes: 1, reads: 1 }
   const limitOf = (share: number) =>
     createAddressLimit({ ...window, max: Math.max(1, Math.round(share * window.max)) })
   return { addresses: limitOf(writes), reads: limitOf(reads) }

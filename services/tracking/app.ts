@@ -1,7 +1,7 @@
 /** The tracking service: check-ins, tracks, the live map, and the map of followers. Its hot path uses the kv only. */
 import { join } from 'node:path'
 import { readStatus } from '#shared/pilgrims/activity-status.ts'
-import { publishStatus } from '#shared/pilgrims/kv-copies.ts'
+import { mendKvCopies, publishStatus } from '#shared/pilgrims/kv-copies.ts'
 import { type Buffer, createBuffer } from '#shared/points/buffer.ts'
 import { openJournal } from '#shared/points/journal/journal.ts'
 import { createLastFlush } from '#shared/points/pending-points.ts'
@@ -61,7 +61,7 @@ export function createTracking(context: ServiceContext): Service {
     kv,
     metrics,
     journal,
-    redo: config.redisUrl === '' ? null : openRedo(context, { rules, prime, count: counters.count }),
+    redo: config.redisUrl === '' ? null : openRedo(context, { rules, count: counters.count }),
     counters,
     rules,
     admitMs: config.buffer.admitMs,
@@ -110,7 +110,7 @@ export function createTracking(context: ServiceContext): Service {
 /** Keeps what Redis has admitted until a flush has stored it, and for the time of one more flush. */
 function openRedo(
   { config, kv, db, now, log, metrics, stopwatch }: ServiceContext,
-  options: Pick<Parameters<typeof createRedo>[0], 'rules' | 'prime' | 'count'>,
+  options: Pick<Parameters<typeof createRedo>[0], 'rules' | 'count'>,
 ): Redo {
   const lastFlush = createLastFlush({ db, kv, now, stopwatch })
   const redoLog = openRedoLog({ dir: redoDirectory(config.dataDir), stopwatch, log })
@@ -121,7 +121,11 @@ function openRedo(
   }
   metrics.gauge('event_redo_log_bytes', redoLog.bytes)
   metrics.gauge('event_redo_log_left_out', redoLog.leftOut)
-  return createRedo({ ...options, kv, db, redoLog, neededMs, log })
+  const refill = async (): Promise<void> => {
+    await publishStatus(db, kv)
+    await mendKvCopies({ db, kv, log, metrics })
+  }
+  return createRedo({ ...options, kv, db, redoLog, refill, neededMs, log })
 }
 
 function servePoints(

@@ -29,7 +29,7 @@ async function wordsOf(language: string): Promise<Sentence[]> {
 
 /** One thing with the form of many, and many with the form of one; of nouns that the sentences count. */
 const ONE_OF_MANY =
-  /(?<![\d.,#])1[ \u00a0](?:(?:more|chosen|stored|dead|hotel|water|achievement) )*(?:[a-z-]{2,}[^s]s|people)\b(?<! (?:has|was|goes|this|records|counts))/i
+  /(?<![\d.,#])1[ \u00a0](?:(?:more|chosen|stored|dead|hotel|water|achievement) )*(?:[a-z-]{2,}[^s]s|people)\b(?<! (?:has|was|goes|this|records|counts|reaches))/i
 const MANY_OF_ONE =
   /(?<![\d.,#])(?:0|2|5|21)[ \u00a0](?:(?:more|chosen|stored|dead) )*(?:check-in|minute|hour|day|second|pilgrim|person|point|station|photo|time|question|survey|answer|reminder|message|device|card|row|menu|recipient|name)\b(?!-)/i
 

@@ -173,8 +173,8 @@ export const EQUIVALENTS: readonly Equivalent[] = [
   },
   {
     file: 'services/scheduler/flush/flush-slice.ts',
-    code: 'if (rows.length === 0) return points',
-    original: 'rows.length === 0',
+    code: 'if (erasures.size === 0) return points',
+    original: 'erasures.size === 0',
     replacement: 'false',
     why: 'the code below gives the same for nobody erased; only time is lost',
   },

@@ -4,7 +4,7 @@ import { appendFileSync, cpSync, existsSync, readdirSync, rmSync } from 'node:fs
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { flush } from '#services/scheduler/flush/flush.ts'
-import { publishStatus } from '#shared/pilgrims/kv-copies.ts'
+import { mendKvCopies, publishStatus } from '#shared/pilgrims/kv-copies.ts'
 import { type Buffer, createBuffer } from '#shared/points/buffer.ts'
 import { openJournal } from '#shared/points/journal/journal.ts'
 import { openProcessCounters } from '#shared/points/ledger/counters.ts'
@@ -50,9 +50,13 @@ describeOnServers('what Redis has lost', () => {
     counters = openProcessCounters({ kv, db, log, journalPath: null, journaled: () => journal.points() })
     redoLog = openRedoLog({ dir: join(dir, 'redo'), stopwatch, log })
     const prime = () => publishStatus(db, kv)
-    const own = { kv, db, rules: rules(), count: counters.count, prime, log }
-    const redo = createRedo({ ...own, redoLog, neededMs: async () => null })
     const metrics = createMetrics('tracking')
+    const refill = async () => {
+      await prime()
+      await mendKvCopies({ db, kv, log, metrics })
+    }
+    const own = { kv, db, rules: rules(), count: counters.count, prime, log }
+    const redo = createRedo({ ...own, refill, redoLog, neededMs: async () => null })
     buffer = createBuffer({ ...own, journal, redo, counters, admitMs: ADMIT_MS, now: () => NOW, metrics })
     await buffer.start()
   })
@@ -124,7 +128,6 @@ describeOnServers('what Redis has lost', () => {
       VALUES (${userHash('erased')}, 1, to_timestamp(${erasedMs}::float8 / 1000), true)`
       await redis.restart()
       await until(async () => (await kv.status()) !== null, 'the store')
-      await kv.storeErasures([{ userHash: userHash('erased'), generation: 1, erasedMs, stands: true }])
       await until(async () => (await columns()).pending === 8, 'the points')
       await flushAll()
       expect((await columns()).stored).toBe(13)

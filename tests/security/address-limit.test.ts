@@ -77,7 +77,7 @@ describe('the window of an address', () => {
 const APP_ID = `w-${'0'.repeat(26)}`
 /** Key of a tracker that does not exist: the 404 is counted. */
 const KEY = 'k'.repeat(32)
-const LIMIT = 100
+const LIMIT = 200
 const MOST_REPLICAS = 4
 /** A right body of each public write, by the path below `/api/event/`. */
 const RIGHT: Record<string, (userId: string) => object> = {

@@ -119,7 +119,7 @@ export function openRedoLog({ dir, stopwatch, log }: RedoLogOptions) {
     forget(ageMs: number): void {
       while (segments.length > 0 && segments[0]!.written() > ageMs) removeFirst()
       for (const file of readdirSync(dir))
-        if (isAbandoned(join(dir, file))) rmSync(join(dir, file), { force: true })
+        if (!file.startsWith(name) && isAbandoned(join(dir, file))) rmSync(join(dir, file), { force: true })
     },
     /** Writes what waits in memory. */
     write,

@@ -10,7 +10,6 @@ import {
   KvUnavailable,
   type KvPoints,
   type KvServer,
-  type KvStatus,
   partitionOf,
   type Submission,
   type Verdict,
@@ -26,21 +25,21 @@ const ROUNDS_A_FORGET = 5
 const PAGE = 500
 
 interface RedoOptions {
-  readonly kv: KvPoints & KvStatus & KvServer
+  readonly kv: KvPoints & KvServer
   readonly db: Database
   readonly redoLog: RedoLog
   readonly rules: AdmissionRules
   /** Counts the points that the kv was given again. */
   readonly count: Count
-  /** Gives a kv that has lost its data the status and the erasures again. */
-  readonly prime: () => Promise<unknown>
+  /** Gives the kv again the status, and who is hidden, refused and erased. */
+  readonly refill: () => Promise<unknown>
   /** Milliseconds for which a submission is needed: until a flush has stored it. Null: not known. */
   readonly neededMs: () => Promise<number | null>
   readonly log: Log
 }
 
 export function createRedo(options: RedoOptions) {
-  const { kv, redoLog, prime, neededMs, log } = options
+  const { redoLog, refill, neededMs, log, kv } = options
   let servers: ReadonlySet<string> | null = null
   const epochs = new Map<number, string>()
   /** Partitions that may have lost points. */
@@ -66,7 +65,7 @@ export function createRedo(options: RedoOptions) {
     const partitions = due
     due = new Set()
     try {
-      if ((await kv.status()) === null) await prime()
+      await refill()
       const points = await giveAgain(options, partitions)
       if (points > 0) log.warn('the kv had lost points, and was given them again', { points })
     } catch (error) {

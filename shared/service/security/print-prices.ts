@@ -40,11 +40,12 @@ const rows = ENDPOINTS.flatMap((endpoint) => {
 process.stdout.write(`${Bun.inspect.table(rows)}\n`)
 
 const { max, windowMs } = config.limits.address
+const keptAnHour = new Map(Object.entries(KEPT_AN_HOUR))
 const shares = Object.entries(SHARES).map(([service, { writes, reads }]) => ({
   service,
   '% of a core, writes': (writes * max * 100) / windowMs,
   '% of a core, reads': (reads * max * 100) / windowMs,
-  'kept MB an hour': (KEPT_AN_HOUR[service as keyof typeof KEPT_AN_HOUR] ?? 0) / 1e6,
+  'kept MB an hour': (keptAnHour.get(service) ?? 0) / 1e6,
 }))
 const sumOf = (name: keyof (typeof shares)[number]) =>
   shares.reduce((sum, share) => sum + Number(share[name]), 0)

@@ -111,7 +111,7 @@ async function measure(way: (typeof WAYS)[number], delayMs: number, db: Database
     rules: rules(),
     redoLog: openRedoLog({ dir: await newDirectory('redo'), stopwatch, log }),
     count: () => undefined,
-    prime: async () => undefined,
+    refill: async () => undefined,
     neededMs: async () => null,
     log,
   })

@@ -32,7 +32,7 @@ export const isFormMissing = computed(() => formVersion() > 0 && read.value?.ver
 /** What an older release has kept of the configuration lacks it. */
 const formVersion = (): number => config.value?.survey_version ?? 0
 
-/** The questions in the reader's language. @param words those that are asked where an owner has set no others */
+/** The questions in the reader's language: the owner's, or those of the words where there are none. */
 export function questionsOf({ questions }: SurveyWords): readonly Question[] {
   const own = formVersion() > 0 ? read.value : null
   if (own === null)

@@ -233,8 +233,9 @@ function eventTests(open: () => Promise<Running>): void {
     } finally {
       await context.db.sql.unsafe('DROP TRIGGER refuses ON pilgrim_days; DROP FUNCTION refuse_gina')
     }
-    await askForFlush(context)
-    await until(async () => (await stored(context, 'gina')) === 2, 'the points to be stored')
+    const flush = await askForFlush(context)
+    await until(() => isHandled(context, flush), 'the flush')
+    expect(await stored(context, 'gina')).toBe(2)
   })
 
   test('a stop waits until the slice that is being stored is acknowledged', async () => {

@@ -2,8 +2,8 @@
  * The redo log: the submissions that the kv has admitted, until Postgres has their points. A kv that has lost its last
  * writes, in a failover or with its disk, is given them again (`redo.ts`).
  *
- * Its files are written without a sync, so no answer waits for them: a point is lost only when the machine of the kv and
- * that of the process end between the same two flushes.
+ * Its files are written without a sync, so no answer waits for them: a point is lost only when the kv's machine and the
+ * process's machine end between the same two flushes.
  */
 import { createReadStream, mkdirSync, readdirSync, rmSync, statfsSync, statSync } from 'node:fs'
 import { appendFile } from 'node:fs/promises'
@@ -15,9 +15,8 @@ import { errorFields, type Log } from '#shared/runtime/log.ts'
 
 /** A file holds the submissions of so long. */
 const SEGMENT_MS = 15_000
-/** Submissions wait in memory for so long, and in so many bytes, before they are written. */
-const WRITE_EVERY_MS = 200
-const WRITE_BYTES = 262_144
+/** Submissions wait in memory for so long before they are written. */
+const WRITE_AFTER_MS = 200
 /** With more bytes in memory the disk does not keep up, and submissions are left out. */
 const MEMORY_BYTES = 16_777_216
 /** Bytes of a process's files, and the free bytes that they leave on the disk for the journal. */
@@ -55,13 +54,14 @@ export function openRedoLog({ dir, stopwatch, log }: RedoLogOptions) {
   let waiting: string[] = []
   let waitingBytes = 0
   let leftOut = 0
-  let writing = Promise.resolve()
+  let writing: Promise<void> | null = null
+  let timer: Timer | undefined
   let isFailing = false
 
   const bytes = (): number => segments.reduce((sum, segment) => sum + segment.bytes, 0)
   const removeFirst = (): void => rmSync(segments.shift()!.path, { force: true })
 
-  /** The file to write to. Before a new one there is room on the disk, if need be that of the first ones. */
+  /** The file to write to. Before a new one is begun, the oldest ones make room on the disk if there is none. */
   function current(): Segment {
     const last = segments.at(-1)
     if (last !== undefined && last.begun() < SEGMENT_MS) return last
@@ -95,8 +95,20 @@ export function openRedoLog({ dir, stopwatch, log }: RedoLogOptions) {
     }
   }
 
-  const write = (): Promise<void> => (writing = writing.then(writeWaiting))
-  const timer = setInterval(() => void write(), WRITE_EVERY_MS)
+  /** Writes what waits in memory, after a write that is under way. */
+  async function write(): Promise<void> {
+    while (writing !== null) await writing
+    writing = writeWaiting().finally(() => (writing = null))
+    await writing
+  }
+
+  function writeSoon(): void {
+    timer ??= setTimeout(() => {
+      timer = undefined
+      if (writing === null) void write()
+      else writeSoon()
+    }, WRITE_AFTER_MS)
+  }
 
   return {
     /** Notes a submission that the kv has admitted. */
@@ -108,12 +120,16 @@ export function openRedoLog({ dir, stopwatch, log }: RedoLogOptions) {
       const line = `${JSON.stringify(submission)}\n`
       waiting.push(line)
       waitingBytes += line.length
-      if (waitingBytes >= WRITE_BYTES) void write()
+      writeSoon()
     },
-    /** What this and other processes have noted in the directory, in pages of at most `count`. */
-    async *pages(count: number): AsyncGenerator<Submission[]> {
+    /**
+     * What this and other processes have noted in the directory.
+     * @param points of a page; the last submission of a page may have more
+     */
+    async *pages(points: number): AsyncGenerator<Submission[]> {
       await write()
-      for (const file of readdirSync(dir)) if (file.endsWith(SUFFIX)) yield* readPages(join(dir, file), count)
+      for (const file of readdirSync(dir))
+        if (file.endsWith(SUFFIX)) yield* readPages(join(dir, file), points)
     },
     /** Deletes what was noted more than `ageMs` ago, and what ended processes have left. */
     forget(ageMs: number): void {
@@ -121,7 +137,6 @@ export function openRedoLog({ dir, stopwatch, log }: RedoLogOptions) {
       for (const file of readdirSync(dir))
         if (!file.startsWith(name) && isAbandoned(join(dir, file))) rmSync(join(dir, file), { force: true })
     },
-    /** Writes what waits in memory. */
     write,
     /** Bytes of this process's files. */
     bytes,
@@ -129,7 +144,7 @@ export function openRedoLog({ dir, stopwatch, log }: RedoLogOptions) {
     leftOut: () => leftOut,
     /** Leaves the files: the next process reads them, too. */
     async close(): Promise<void> {
-      clearInterval(timer)
+      clearTimeout(timer)
       await write()
     },
   }
@@ -146,15 +161,18 @@ function isAbandoned(path: string): boolean {
 }
 
 /** The submissions of a file. It may be deleted meanwhile, and its last line may be cut short. */
-async function* readPages(path: string, count: number): AsyncGenerator<Submission[]> {
+async function* readPages(path: string, points: number): AsyncGenerator<Submission[]> {
   let page: Submission[] = []
+  let held = 0
   try {
     for await (const line of createInterface({ input: createReadStream(path) })) {
       const submission = parsed(line)
-      if (submission !== null) page.push(submission)
-      if (page.length < count) continue
+      if (submission === null) continue
+      page.push(submission)
+      held += submission.entries.length
+      if (held < points) continue
       yield page
-      page = []
+      ;[page, held] = [[], 0]
     }
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error

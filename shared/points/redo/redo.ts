@@ -21,8 +21,8 @@ import type { RedoLog } from './redo-log.ts'
 
 const EVERY_MS = 2_000
 const ROUNDS_A_FORGET = 5
-/** Submissions that are looked up in Postgres together. */
-const PAGE = 500
+/** Points that are looked up in Postgres together. */
+const POINTS_A_PAGE = 2_000
 
 interface RedoOptions {
   readonly kv: KvPoints & KvServer
@@ -44,6 +44,7 @@ export function createRedo(options: RedoOptions) {
   const epochs = new Map<number, string>()
   /** Partitions that may have lost points. */
   let due = new Set<number>()
+  let isOpen = true
 
   async function check(): Promise<void> {
     const [running, counters] = await Promise.all([kv.servers(), kv.counters()])
@@ -66,7 +67,7 @@ export function createRedo(options: RedoOptions) {
     due = new Set()
     try {
       await refill()
-      const points = await giveAgain(options, partitions)
+      const points = await giveAgain(options, partitions, () => isOpen)
       if (points > 0) log.warn('the kv had lost points, and was given them again', { points })
     } catch (error) {
       due = due.union(partitions)
@@ -95,6 +96,7 @@ export function createRedo(options: RedoOptions) {
     },
     start: () => repeating.start(),
     async stop(): Promise<void> {
+      isOpen = false
       await repeating.stop()
       await redoLog.close()
     },
@@ -107,9 +109,12 @@ export type Redo = ReturnType<typeof createRedo>
 async function giveAgain(
   { kv, db, redoLog, rules, count }: RedoOptions,
   partitions: ReadonlySet<number>,
+  isOpen: () => boolean,
 ): Promise<number> {
   let points = 0
-  for await (const page of redoLog.pages(PAGE)) {
+  for await (const page of redoLog.pages(POINTS_A_PAGE)) {
+    // The next process reads the files, too.
+    if (!isOpen()) break
     const lost = Map.groupBy(page, ({ userId }) => partitionOf(userId, kv.partitions))
     for (const [partition, submissions] of lost) {
       if (!partitions.has(partition)) continue

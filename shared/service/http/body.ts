@@ -11,7 +11,7 @@ const tooLarge = (max: number) =>
 /** Phones on bad networks are slow, so a body may take long as long as it makes progress. */
 const BYTES_A_SECOND = 256
 const PACE_S = 10
-/** Less than the proxy waits (Caddyfile, read_body): it answers an empty 200 for a request that it ends itself. */
+/** Less than the proxy waits (Caddyfile, read_body): Caddy answers an empty 200 for a request that it ends itself. */
 const LONGEST_S = 110
 const PACE_BYTES = PACE_S * BYTES_A_SECOND
 const SECOND_MS = 1_000

@@ -181,31 +181,19 @@ function sumUp(figures: readonly (EpochFigures & BufferEpoch)[], { counts, lette
   }
   const { received, stored, duplicate, pending, deadLetter, erased, lost } = ledger
   const rest = stored + duplicate + refused + dropped + pending + journaled + deadLetter + erased + lost
-  const losses = withoutRecovered(figures, recovered).filter((one) => one.lost > 0)
-  return {
-    ...ledger,
-    inFlight: received - rest,
-    losses: losses.map(({ epoch, partition, lost: points }) => ({ epoch, partition, points })),
-  }
-}
-
-/** Takes what was recovered off the losses, whichever of them it belongs to: that is not known. */
-function withoutRecovered<T extends { readonly lost: number }>(
-  figures: readonly T[],
-  recovered: number,
-): T[] {
-  let left = recovered
-  return figures.map((one) => {
-    const taken = Math.min(left, one.lost)
-    left -= taken
-    return { ...one, lost: one.lost - taken }
-  })
+  // To which of the losses it belongs is not known.
+  const left = without(
+    recovered,
+    figures.map((one) => one.lost),
+  )
+  const losses = figures.map(({ epoch, partition }, i) => ({ epoch, partition, points: left[i]! }))
+  return { ...ledger, inFlight: received - rest, losses: losses.filter(({ points }) => points > 0) }
 }
 
 /**
- * Subtracts points that Postgres counted more often than the kv from the counts that can be the cause, in this order:
- * a repeated flush (first its repeated points, then the erased ones), a kv that lost its last writes after a flush, an
- * erasure between commit and acknowledgement, a dead letter that was requeued between them.
+ * Subtracts points that were counted twice from the counts that can be the cause, in their order. Of points that Postgres
+ * counted more often than the kv: a repeated flush (first its repeated points, then the erased ones), a kv that lost its
+ * last writes after a flush, an erasure between commit and acknowledgement, a dead letter that was requeued between them.
  */
 function without(excess: number, counts: readonly number[]): number[] {
   let left = Math.max(0, excess)

@@ -136,6 +136,7 @@ export const storeFull = () =>
 /**
  * @param prime reads the status from the database and writes it to the kv; called when the kv has none
  * @param learn called with the status that each verdict implies; null: the kv has lost it, and no older one is valid
+ * @param note called with each verdict
  */
 export function createAdmission(
   {
@@ -145,6 +146,7 @@ export function createAdmission(
   }: { readonly kv: KvPoints; readonly rules: AdmissionRules; readonly metrics: Metrics },
   prime: () => Promise<VersionedStatus>,
   learn: (status: VersionedStatus | null) => void = () => undefined,
+  note: (submission: Submission, verdict: Verdict) => void = () => undefined,
 ): Admit {
   const submit = createBatcher(kv, rules, metrics)
   let priming: Promise<VersionedStatus> | null = null
@@ -160,6 +162,7 @@ export function createAdmission(
     if (verdict.outcome === 'unknown') throw new KvUnavailable('the status can not be written to the kv')
     if (verdict.outcome === 'admitted') learn(ACTIVE)
     if (verdict.outcome === 'refused') learn({ ...verdict, version: 0 })
+    note(submission, verdict)
     return verdict
   }
 }

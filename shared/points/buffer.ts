@@ -62,23 +62,16 @@ export function createBuffer(options: BufferOptions) {
   const recovery = createJournalRecovery({ kv, journal, redo, rules, log })
   const toJournal = createJournalFallback(offline, recovery, counters.count, log)
   let verdicts = 0
-  const admission = createAdmission(options, prime, (status) => {
+  const learn = (status: VersionedStatus | null): void => {
     verdicts++
     offline.learn(status)
-  })
-  // Also of an answer that comes so late that the submission is in the journal meanwhile.
-  const admit: Admit =
-    redo === null
-      ? admission
-      : async (submission) => {
-          const verdict = await admission(submission)
-          redo.admitted(submission, verdict)
-          return verdict
-        }
+  }
+  // It notes also an answer that comes so late that the submission is in the journal meanwhile.
+  const admit = createAdmission(options, prime, learn, redo?.admitted)
   const watch = watchKv(options, offline.learn, () => verdicts)
   let isOpen = true
 
-  const learn = (): Promise<void> =>
+  const learnFromDatabase = (): Promise<void> =>
     prime().then(offline.learn, (error: unknown) =>
       log.warn('the status is not known yet; the first request reads it again', errorFields(error)),
     )
@@ -100,12 +93,12 @@ export function createBuffer(options: BufferOptions) {
     /** Starts journal recovery and the watch of the kv. */
     async start(): Promise<void> {
       kv.onReconnect(() => {
-        if (isOpen) void learn()
+        if (isOpen) void learnFromDatabase()
       })
       watch.start()
       recovery.start()
       redo?.start()
-      await learn()
+      await learnFromDatabase()
     },
     async stop(): Promise<void> {
       isOpen = false

@@ -220,7 +220,7 @@ async function restoreDatabase(
     await tx.sql.unsafe(`
       SET LOCAL statement_timeout = 0; SET LOCAL idle_in_transaction_session_timeout = '10min'`)
     await lockMigrations(tx)
-    await tx.sql.unsafe(`DROP TABLE IF EXISTS ${TABLES.join(', ')}, drizzle.__drizzle_migrations CASCADE`)
+    await dropTables(tx)
     const past = migrations.filter(({ name }) => had(name))
     await applyMigrations(tx, past)
     await fill(tx, backup)
@@ -229,6 +229,16 @@ async function restoreDatabase(
     await adapt(tx, backup, options)
   })
   await db.sql.unsafe(`ANALYZE ${TABLES.join(', ')}`)
+}
+
+/** Drops every table, also those of a later release, which its migrations would create again. */
+async function dropTables(tx: Tx): Promise<void> {
+  const tables = await tx.sql<{ name: string }[]>`
+    SELECT oid::regclass::text AS name FROM pg_class c
+    WHERE relnamespace = 'public'::regnamespace AND relkind IN ('r', 'p') AND NOT relispartition
+      AND NOT EXISTS (SELECT FROM pg_depend d WHERE d.objid = c.oid AND d.deptype = 'e')`
+  const names = [...tables.map(({ name }) => name), 'drizzle.__drizzle_migrations']
+  await tx.sql.unsafe(`DROP TABLE IF EXISTS ${names.join(', ')} CASCADE`)
 }
 
 async function fill(tx: Tx, { path, counts }: Verified): Promise<void> {

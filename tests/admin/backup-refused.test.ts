@@ -18,7 +18,8 @@ import { summary } from '#services/admin/backup/command.ts'
 import { restoreBackup } from '#services/admin/restore.ts'
 import { takeBackup } from '#services/admin/backup/take-backup.ts'
 import { openDatabase } from '#shared/stores/db/open-database.ts'
-import { MIGRATIONS, readSchema } from '#shared/stores/db/migrate.ts'
+import { migrateDatabase, MIGRATIONS, readSchema } from '#shared/stores/db/migrate.ts'
+import { RELEASE } from '#shared/runtime/release.ts'
 import { openKv } from '#shared/stores/kv/open-kv.ts'
 import { embeddedOnly } from '#tests/helpers/suite.ts'
 import { rejection } from '#tests/helpers/rejection.ts'
@@ -228,6 +229,24 @@ describe('a backup, and its restore', () => {
       { n: number }[]
     >`SELECT count(*)::int AS n FROM pilgrims WHERE shoe_size = 42`
     expect(row!.n).toBeGreaterThan(5)
+  })
+
+  test('a restore into the database of a later release leaves none of its tables', async () => {
+    const { installation } = target
+    const later = {
+      name: '9999_next',
+      madeMs: MIGRATIONS.at(-1)!.madeMs + 1,
+      sql: `-- Readable from ${RELEASE}\nCREATE TABLE next_steps (user_id text PRIMARY KEY)`,
+    }
+    const migrations = [...MIGRATIONS, later]
+    let from = path
+    // Rolled back by a backup, upgraded again, backed up by this release, and so on.
+    for (let upgrade = 0; upgrade < 2; upgrade++) {
+      await restoreBackup(installation, await verifyBackup(from), REPLACE)
+      await migrateDatabase(installation.db, { migrations })
+      from = await backUp(target)
+    }
+    expect((await verifyBackup(from)).header.schema).toEqual(MIGRATIONS.map(({ name }) => name))
   })
 
   test('an existing file is not replaced, and a failed backup leaves no file', async () => {

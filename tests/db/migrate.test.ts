@@ -9,8 +9,10 @@ import {
   type Migration,
   MIGRATIONS,
   migrateDatabase,
+  readableFrom,
   readSchema,
 } from '#shared/stores/db/migrate.ts'
+import { RELEASE } from '#shared/runtime/release.ts'
 import { newDirectory, runCommand } from '#tests/helpers/process.ts'
 import { type Server, startPostgres } from '#tests/helpers/servers.ts'
 import { rejection } from '#tests/helpers/rejection.ts'
@@ -99,6 +101,46 @@ describeOnServers('migrations on Postgres', () => {
     }
   })
 
+  test('a newer schema is accepted by the releases that its migrations name', async () => {
+    const { [0]: major, [1]: minor } = RELEASE.split('.').map(Number)
+    const after = `${major}.${minor! + 10}.0`
+    const cases: [from: string[], refusal: RegExp | null][] = [
+      [[RELEASE], null],
+      [['1.5.9'], null],
+      [[RELEASE, '1.0.0'], null],
+      [
+        [after],
+        new RegExp(
+          `1 migration\\(s\\) that release ${RELEASE} cannot read.* Run release ${after} or a later one`,
+        ),
+      ],
+      [[after, RELEASE, `${major}.${minor! + 9}.0`], new RegExp(`2 migration.* Run release ${after} or`)],
+    ]
+    for (const [releases, refusal] of cases) {
+      await db.sql`DROP SCHEMA IF EXISTS drizzle CASCADE`
+      await db.sql`DROP SCHEMA public CASCADE`
+      await db.sql`CREATE SCHEMA public`
+      const later = releases.map((from, i) => ({
+        name: `999${i}_next`,
+        madeMs: last.madeMs + 1 + i,
+        sql: `-- Readable from ${from}\nCREATE TABLE things_${i} (id integer)`,
+      }))
+      await migrateDatabase(db, { migrations: [...MIGRATIONS, ...later] })
+      for (const expects of [migrateDatabase, expectSchema])
+        if (refusal === null) await expects(db)
+        else expect(String(await rejection(expects(db)))).toMatch(refusal)
+      if (refusal === null) expect(await readSchema(db)).toEqual(NAMES)
+    }
+  })
+
+  test('the migrations of a release that recorded no oldest release are known', async () => {
+    await migrateDatabase(db)
+    await db.sql`ALTER TABLE drizzle.__drizzle_migrations DROP COLUMN readable_from`
+    await expectSchema(db)
+    await db.sql`INSERT INTO drizzle.__drizzle_migrations (hash, created_at) VALUES ('', ${last.madeMs + 1})`
+    expect(String(await rejection(expectSchema(db)))).toMatch(NEWER)
+  })
+
   test('a service refuses a database that lacks a migration, and says what to run', async () => {
     await migrateDatabase(db)
     const later = next('CREATE TABLE things (id integer)')
@@ -147,6 +189,11 @@ describe('each migration is safe while services run', () => {
       )
 
   for (const { name, sql } of MIGRATIONS) test(name, () => expect(faultsOf(sql)).toEqual([]))
+
+  test('each names the oldest release that works with it, since releases ask', () => {
+    const since = MIGRATIONS.filter(({ name }) => name > '0015')
+    expect(since.filter((migration) => readableFrom(migration) === null)).toEqual([])
+  })
 
   test('unsafe migrations are reported', () => {
     for (const unsafe of [

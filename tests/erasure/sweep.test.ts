@@ -51,6 +51,20 @@ describeOnServers('the sweep of erasures', () => {
     for (const job of sweep) await job.stop()
   })
 
+  test('an erasure empties the tables that a later release has added', async () => {
+    const { context } = late
+    const { sql } = context.db
+    const [erased, other] = [newUser(), newUser()]
+    await sql`CREATE TABLE next_steps (user_id text NOT NULL, steps integer)`
+    for (const userId of [erased, other]) {
+      await setPhone(context, { user_id: userId, phone: '0912345678' })
+      await sql`INSERT INTO next_steps VALUES (${userId}, 7)`
+    }
+    await late.erase(erased)
+    expect(await sql`SELECT user_id FROM next_steps`).toMatchObject([{ user_id: other }])
+    await sql`DROP TABLE next_steps`
+  })
+
   test('a picture that can not be deleted holds up no other, of its pilgrim or of others', async () => {
     const { context } = late
     const { objects, db } = context

@@ -256,8 +256,11 @@ export async function startService(
 ): Promise<Server> {
   return startServer({
     name,
-    // An earlier release starts from `main.ts`.
-    command: [process.execPath, join(root, 'services', name, root === ROOT ? 'app.ts' : 'main.ts')],
+    // Releases before 1.2.0 start from `main.ts`.
+    command: [
+      process.execPath,
+      ['main.ts', 'app.ts'].map((file) => join(root, 'services', name, file)).find(existsSync)!,
+    ],
     dir: await newDirectory(name),
     port,
     url: `http://127.0.0.1:${port}`,

@@ -1,13 +1,15 @@
 /**
  * An upgrade from an older release, and the way back: what the older release answered with success is in the newer one,
- * and the older one's backup opens in both. The older release comes from the history of this repository.
+ * and the older one's backup opens in both. The older release comes from the history of this repository. A release after
+ * this one is a copy of it with one more migration.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { rm } from 'node:fs/promises'
+import { cp, rm, symlink } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Environment } from '#shared/runtime/config/config.ts'
 import { type Ledger, ledgerEndpoint } from '#shared/contracts/ledger.ts'
-import type { ServiceName } from '#shared/contracts/endpoint.ts'
+import { ServiceName } from '#shared/contracts/endpoint.ts'
+import { RELEASE } from '#shared/runtime/release.ts'
 import { startEmbedded } from '#tests/helpers/embedded.ts'
 import { MINUTE, post, walk } from '#tests/helpers/pilgrim.ts'
 import { newDirectory, runToEnd, type Server } from '#tests/helpers/process.ts'
@@ -85,6 +87,53 @@ async function figures(asked: Asked): Promise<unknown[]> {
     ]
   }
   return Promise.all(Array.from({ length: PILGRIMS }, (_, i) => read(i)))
+}
+
+/** Check-ins without a pause until `end`. As a phone does, a walker repeats what was not answered. */
+function checkInAllTheTime(asked: Asked) {
+  const count = { answered: 0, repeated: 0 }
+  let ended = false
+  const walker = async (n: number) => {
+    while (!ended) {
+      const timestamp = Date.now()
+      while (!(await checkIn(asked, idOf(n), { timestamp }).catch(() => null))?.ok) {
+        count.repeated++
+        await Bun.sleep(100)
+      }
+      count.answered++
+      await Bun.sleep(20)
+    }
+  }
+  const walkers = Promise.all(Array.from({ length: 8 }, (_, n) => walker(n)))
+  return Object.assign(count, {
+    async end() {
+      ended = true
+      await walkers
+      return count
+    },
+  })
+}
+
+/** A release after this one: this tree, with a migration that this release can read. */
+async function makeNextRelease(): Promise<string> {
+  const root = await newDirectory('next')
+  for (const name of ['package.json', 'tsconfig.json', 'bunfig.toml', 'shared', 'services', 'proxy'])
+    await cp(join(ROOT, name), join(root, name), { recursive: true })
+  await symlink(join(ROOT, 'node_modules'), join(root, 'node_modules'))
+  const migrations = join(root, 'shared/stores/schema/migrations')
+  const journal = JSON.parse(await Bun.file(join(migrations, 'meta/_journal.json')).text()) as {
+    entries: { tag: string; when: number }[]
+  }
+  const last = journal.entries.at(-1)!
+  journal.entries.push({ ...last, tag: '9999_next', when: last.when + 1 })
+  await Bun.write(join(migrations, 'meta/_journal.json'), JSON.stringify(journal))
+  await Bun.write(
+    join(migrations, '9999_next.sql'),
+    `-- Readable from ${RELEASE}
+      CREATE TABLE next_steps (user_id text PRIMARY KEY, steps integer NOT NULL);--> statement-breakpoint
+      ALTER TABLE pilgrims ADD COLUMN shoe_size integer DEFAULT 42 NOT NULL`,
+  )
+  return root
 }
 
 const command = (root: string, env: Environment, ...args: string[]): Promise<void> => {
@@ -170,22 +219,7 @@ describeOnServers('real', () => {
     const figuresBefore = await figures(asked)
     await command(older, data, 'services/admin/backup.ts', '--to', file)
 
-    // Check-ins go on during the whole upgrade. As a phone does, a walker sends again what was not answered.
-    const ended = new AbortController()
-    let answered = 0
-    let refused = 0
-    const walker = async (n: number) => {
-      while (!ended.signal.aborted) {
-        const timestamp = Date.now()
-        while (!(await checkIn(asked, idOf(n), { timestamp }).catch(() => null))?.ok) {
-          refused++
-          await Bun.sleep(100)
-        }
-        answered++
-        await Bun.sleep(20)
-      }
-    }
-    const load = Promise.all(Array.from({ length: 8 }, (_, n) => walker(n)))
+    const load = checkInAllTheTime(asked)
 
     await command(ROOT, env, 'shared/stores/db/migrate.ts')
     const newer: Server[] = []
@@ -198,18 +232,17 @@ describeOnServers('real', () => {
     await upgrade('tracking')
     // The second replica dies while Redis does not answer: what it has in its journal is left to the newer release.
     redis.pause()
-    const answeredBefore = answered
-    await until(() => answered > answeredBefore + 50, 'check-ins into journals')
+    const answeredBefore = load.answered
+    await until(() => load.answered > answeredBefore + 50, 'check-ins into journals')
     await stack.service('tracking', 1).stop('SIGKILL')
     redis.resume()
     newer.push(await startService('tracking', stack.settings, ROOT, stack.service('tracking', 1).port))
     for (const name of ['admin', 'survey-profile', 'feedback-media', 'line-bot'] as const) await upgrade(name)
 
-    ended.abort()
-    await load
+    const { answered, repeated } = await load.end()
     const ledger = await stored(asked, before + answered)
     expect(ledger).toMatchObject({ stored: before + answered, lost: 0 })
-    console.log(`${answered} check-ins answered during the upgrade, ${refused} sent again`)
+    console.log(`${answered} check-ins answered during the upgrade, ${repeated} sent again`)
 
     await Promise.all(newer.map((server) => server.close()))
     await stack.close()
@@ -221,5 +254,51 @@ describeOnServers('real', () => {
     await stack.close()
     await Promise.all([postgres, redis, nats].map((server) => server.close()))
     await rm(backups, { recursive: true })
+  }, 300_000)
+
+  test('is upgraded to the next release and back under load, without a restore', async () => {
+    const next = await makeNextRelease()
+    const [postgres, redis, nats] = await Promise.all([startPostgres(), startRedis(), startNats()])
+    const env: Environment = { DATABASE_URL: postgres.url, REDIS_URL: redis.url, NATS_URL: nats.url }
+    await command(ROOT, env, 'shared/stores/db/migrate.ts')
+    const stack = await openTestStackOn(
+      { settings: LIMITS },
+      {
+        databaseUrl: postgres.url,
+        redisUrl: redis.url,
+        natsUrl: nats.url,
+        close: () => Promise.resolve(),
+      },
+    )
+    const before = await walkers(stack, Date.now() - 10 * MINUTE)
+    await stored(stack, before)
+    const figuresBefore = await figures(stack)
+
+    const running = new Map<string, Server>()
+    const replicas = [...ServiceName.options.map((name) => [name, 0] as const), ['tracking', 1] as const]
+    for (const [name, replica] of replicas) running.set(name + replica, stack.service(name, replica))
+    /** Migrates with a release, then replaces each process by one of it. */
+    const changeTo = async (root: string) => {
+      await command(root, env, 'shared/stores/db/migrate.ts')
+      for (const [name, replica] of replicas) {
+        const process = running.get(name + replica)!
+        await process.stop('SIGTERM')
+        running.set(name + replica, await startService(name, stack.settings, root, process.port))
+      }
+    }
+    const load = checkInAllTheTime(stack)
+    await changeTo(next)
+    // Rolled back, and upgraded again.
+    await changeTo(ROOT)
+    await changeTo(next)
+    const { answered, repeated } = await load.end()
+    expect(await stored(stack, before + answered)).toMatchObject({ stored: before + answered, lost: 0 })
+    expect((await figures(stack)).slice(8)).toEqual(figuresBefore.slice(8))
+    console.log(`${answered} check-ins answered during the way there, back and there, ${repeated} sent again`)
+
+    await Promise.all([...running.values()].map((server) => server.close()))
+    await stack.close()
+    await Promise.all([postgres, redis, nats].map((server) => server.close()))
+    await rm(next, { recursive: true })
   }, 300_000)
 })

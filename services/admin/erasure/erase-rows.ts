@@ -131,7 +131,19 @@ async function emptyTables(tx: Tx, userId: string): Promise<Record<PersonalTable
       SELECT count(*)::int AS n FROM gone ${own}`)
     rows[table] = counted!.n
   }
+  for (const table of await laterTables(tx))
+    await tx.orm.execute(sql`DELETE FROM ${sql.identifier(table)} WHERE user_id = ${userId}`)
   return rows
+}
+
+/** Tables with personal data that a later release has added, which was rolled back to this one. */
+async function laterTables(tx: Tx): Promise<string[]> {
+  const tables = await tx.sql<{ name: string }[]>`
+    SELECT relname AS name FROM pg_class c JOIN pg_attribute a ON a.attrelid = c.oid
+    WHERE relnamespace = 'public'::regnamespace AND relkind IN ('r', 'p') AND NOT relispartition
+      AND attname = 'user_id' AND NOT attisdropped`
+  const known: readonly string[] = PERSONAL_TABLES
+  return tables.map(({ name }) => name).filter((name) => !known.includes(name))
 }
 
 /** Deletes from tables that have totals. Reported amounts stay in the totals anonymously; a survey leaves them. */

@@ -1,6 +1,7 @@
 /**
- * Migrates a database to the schema of this release, forward only. `bun shared/stores/db/migrate.ts` is the migration
- * job of docker-compose.yml.
+ * Migrates a database to the schema of this release, forward only. A migration may name the oldest release that works
+ * with it (`-- Readable from 1.6.0` in its file). The database records the name, so that this release also accepts
+ * later migrations. `bun shared/stores/db/migrate.ts` is the migration job of docker-compose.yml.
  */
 import { readFileSync } from 'node:fs'
 import { z } from 'zod'
@@ -9,6 +10,7 @@ import { readCommandLine } from '#shared/runtime/command-line.ts'
 import type { Database, Tx } from './db.ts'
 import { openDatabase } from './open-database.ts'
 import { describeError, LoggableError } from '#shared/runtime/log.ts'
+import { RELEASE } from '#shared/runtime/release.ts'
 
 const FOLDER = new URL('../schema/migrations/', import.meta.url)
 /** Key of the advisory lock that serializes migration jobs; the same in all releases. */
@@ -29,6 +31,10 @@ export interface Migration {
   readonly sql: string
 }
 
+/** The oldest release that works with a migration, or null: only releases that include it. */
+export const readableFrom = ({ sql }: Migration): string | null =>
+  /^-- Readable from (\d+\.\d+\.\d+)\b/m.exec(sql)?.[1] ?? null
+
 /** Every migration of this release, oldest first. */
 export const MIGRATIONS: readonly Migration[] = z
   .object({ entries: z.array(z.object({ tag: z.string(), when: z.number() })) })
@@ -44,26 +50,40 @@ export class OtherSchema extends LoggableError {
   override name = 'OtherSchema'
 }
 
-/**
- * Names of the migrations that were applied to a database, oldest first.
- * @throws OtherSchema when a newer release has migrated it
- */
-export async function readSchema(tx: Tx, migrations = MIGRATIONS): Promise<string[]> {
-  const [table] = await tx.sql`SELECT to_regclass('drizzle.__drizzle_migrations') IS NOT NULL AS known`
-  if (!table?.known) return []
-  const rows = await tx.sql<{ made_ms: number }[]>`
-    SELECT created_at::float8 AS made_ms FROM drizzle.__drizzle_migrations ORDER BY created_at`
-  const names = new Map(migrations.map(({ name, madeMs }) => [madeMs, name]))
-  const unknown = rows.filter(({ made_ms }) => !names.has(made_ms)).length
-  if (unknown > 0)
-    throw new OtherSchema(
-      `The database has ${unknown} migration(s) that this release does not know: a newer release has ` +
-        'migrated it. Run that release, or restore a backup from before the upgrade into an empty database.',
-    )
-  return rows.map(({ made_ms }) => names.get(made_ms)!)
+/** Migrations that a later release has applied, as reasons not to start. Null: this release works with them. */
+function refuseLater(later: readonly (string | null)[], release: string): string | null {
+  const refused = later.filter((from) => from === null || Bun.semver.order(from, release) > 0)
+  if (refused.length === 0) return null
+  const oldest = refused.includes(null) ? null : refused.toSorted((a, b) => Bun.semver.order(a!, b!)).at(-1)!
+  const way = oldest === null ? 'Run that release' : `Run release ${oldest} or a later one`
+  return (
+    `The database has ${refused.length} migration(s) that release ${release} cannot read: a newer release has ` +
+    `migrated it. ${way}, or restore a backup from before the upgrade into an empty database.`
+  )
 }
 
-/** @throws OtherSchema unless the database has exactly the schema of this release */
+/**
+ * Names of this release's migrations that were applied to a database, oldest first.
+ * @throws OtherSchema when a newer release has migrated it, and this release cannot read the result
+ */
+export async function readSchema(tx: Tx, migrations = MIGRATIONS, release = RELEASE): Promise<string[]> {
+  const [table] = await tx.sql`SELECT to_regclass('drizzle.__drizzle_migrations') IS NOT NULL AS known`
+  if (!table?.known) return []
+  // Through JSON, because releases before 1.6.0 create the table without this column.
+  const rows = await tx.sql<{ made_ms: number; readable_from: string | null }[]>`
+    SELECT created_at::float8 AS made_ms, to_jsonb(m)->>'readable_from' AS readable_from
+    FROM drizzle.__drizzle_migrations m ORDER BY created_at`
+  const names = new Map(migrations.map(({ name, madeMs }) => [madeMs, name]))
+  const later = rows.filter(({ made_ms }) => !names.has(made_ms))
+  const refusal = refuseLater(
+    later.map(({ readable_from }) => readable_from),
+    release,
+  )
+  if (refusal !== null) throw new OtherSchema(refusal)
+  return rows.flatMap(({ made_ms }) => names.get(made_ms) ?? [])
+}
+
+/** @throws OtherSchema unless the database has the schema of this release, or a later one that it can read */
 export async function expectSchema(tx: Tx, migrations = MIGRATIONS): Promise<void> {
   const applied = await readSchema(tx, migrations)
   const missing = migrations.filter(({ name }) => !applied.includes(name))
@@ -78,10 +98,14 @@ export async function applyMigrations(tx: Tx, migrations: readonly Migration[]):
   await tx.sql`CREATE SCHEMA IF NOT EXISTS drizzle`
   await tx.sql`
     CREATE TABLE IF NOT EXISTS drizzle.__drizzle_migrations (id serial PRIMARY KEY, hash text NOT NULL, created_at bigint)`
-  for (const { sql, madeMs } of migrations) {
+  await tx.sql`ALTER TABLE drizzle.__drizzle_migrations ADD COLUMN IF NOT EXISTS readable_from text`
+  for (const migration of migrations) {
+    const { sql, madeMs } = migration
     for (const statement of sql.split('--> statement-breakpoint')) await tx.sql.unsafe(statement)
     const hash = new Bun.CryptoHasher('sha256').update(sql).digest('hex')
-    await tx.sql`INSERT INTO drizzle.__drizzle_migrations (hash, created_at) VALUES (${hash}, ${madeMs})`
+    await tx.sql`
+      INSERT INTO drizzle.__drizzle_migrations (hash, created_at, readable_from)
+      VALUES (${hash}, ${madeMs}, ${readableFrom(migration)})`
   }
 }
 
@@ -93,7 +117,7 @@ export const lockMigrations = async (tx: Tx): Promise<void> =>
  * Applies the missing migrations, each in its own transaction. Safe to repeat and to run concurrently. On a live
  * database, a migration that does not get its table lock within two seconds aborts and is retried.
  * @param options.tries maximum attempts per migration; the default lasts about five minutes
- * @throws OtherSchema when a newer release has migrated the database
+ * @throws OtherSchema as `readSchema`
  */
 export async function migrateDatabase(
   db: Database,
@@ -146,7 +170,7 @@ if (import.meta.main) {
     if (databaseUrl === '')
       throw new ConfigError(['DATABASE_URL is not set; the embedded database migrates itself'])
     await migrate(databaseUrl)
-    console.log('The database has the schema of this release.')
+    console.log('The database has the schema of this release, or a later one that it can read.')
   } catch (error) {
     console.error(describeError(error))
     process.exitCode = 1

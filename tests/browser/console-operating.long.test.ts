@@ -15,7 +15,7 @@ import { join } from 'node:path'
 import { cleanEnvironment } from '#tests/helpers/clean-environment.ts'
 import { newDirectory } from '#tests/helpers/process.ts'
 
-const DEMO = join(import.meta.dir, '../crowd/demo.ts')
+const DEMO = join(import.meta.dir, '../tools/crowd/demo.ts')
 
 /** What the demo says at its end. */
 interface DemoSummary {

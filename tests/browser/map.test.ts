@@ -25,7 +25,7 @@ import {
 
 // The detailed map is drawn by WebGL, here on the processor.
 const browser = testBrowser(['--enable-unsafe-swiftshader'])
-const ROUTE = join(import.meta.dir, '../crowd/route.geojson')
+const ROUTE = join(import.meta.dir, '../tools/crowd/route.geojson')
 const SETTINGS = {
   EVENT_NAME: '媽祖徒步進香',
   EVENT_ROUTE: ROUTE,

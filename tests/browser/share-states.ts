@@ -15,7 +15,7 @@ const NOW_MS = Date.parse('2026-04-15T04:00:00Z')
 const STEP_M = 75
 
 const faults: string[] = []
-const way = readRoute(join(import.meta.dir, '../crowd/route.geojson'), faults)
+const way = readRoute(join(import.meta.dir, '../tools/crowd/route.geojson'), faults)
 
 /** What the service answers who asks for the route. */
 export const routeAnswer = (): Promise<string> =>

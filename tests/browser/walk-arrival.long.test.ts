@@ -9,7 +9,7 @@ import { until } from '#tests/helpers/wait.ts'
 import { checkInButton, walkApp } from './walk-harness.ts'
 
 const MINUTE_MS = 60_000
-const ROUTE = join(import.meta.dir, '../crowd/route.geojson')
+const ROUTE = join(import.meta.dir, '../tools/crowd/route.geojson')
 /** On the route, a kilometre before its second station. */
 const HERE = { latitude: 24.5477, longitude: 120.6986, accuracy: 8 }
 

@@ -5,10 +5,10 @@ import { openApiDocument } from '#shared/service/openapi/openapi-document.ts'
 import { Nothing } from '#shared/contracts/endpoint.ts'
 import { ENDPOINTS } from '#shared/contracts/endpoints.ts'
 import { HttpsUrl, Instant, isStorableText } from '#shared/contracts/fields.ts'
-import { TIMES, URLS } from '#tests/fuzz/edges.ts'
-import { mutate, mutation, writeJson } from '#tests/fuzz/json.ts'
-import { withoutReferences } from '#tests/fuzz/references.ts'
-import { fromSchema, type Schema } from '#tests/fuzz/schema.ts'
+import { TIMES, URLS } from '#tests/tools/fuzz/edges.ts'
+import { mutate, mutation, writeJson } from '#tests/tools/fuzz/json.ts'
+import { withoutReferences } from '#tests/tools/fuzz/references.ts'
+import { fromSchema, type Schema } from '#tests/tools/fuzz/schema.ts'
 
 /** Points and their times are looked at one by one, and what is not taken is only named again in the answer. */
 const LOOKED_AT_LATER = ['points', 'track_points', 'gps_points', 'timestamp', 'ignored']

@@ -1,7 +1,7 @@
 /** The share cards' design: light enough for a chat's preview. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { cardOf } from '#services/feedback-media/cards/card-layout.ts'
-import { routeOf } from '#tests/bench/cards/sample.ts'
+import { routeOf } from '#tests/tools/bench/cards/sample.ts'
 import { figures } from '#services/feedback-media/cards/card-layout.ts'
 import { carbonIn } from '#shared/locales/units.ts'
 import { openRenderer, type Renderer } from '#shared/runtime/picture-renderer/renderer.ts'

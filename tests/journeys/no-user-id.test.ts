@@ -19,7 +19,7 @@ import { checkIn, flushed, newAppId, newPilgrimId, PLACE, syncTrack } from '#tes
 import { newTracker } from '#tests/helpers/trackers.ts'
 import { until } from '#tests/helpers/wait.ts'
 
-const ROUTE = join(import.meta.dir, '../crowd/route.geojson')
+const ROUTE = join(import.meta.dir, '../tools/crowd/route.geojson')
 const SETTINGS = {
   EVENT_ROUTE: ROUTE,
   EVENT_MAP_CROWD: '2',

@@ -10,7 +10,7 @@ interface Station {
 }
 
 test('the stations of the demo have the same Japanese names as the towns around them', () => {
-  const path = new URL('../crowd/route.geojson', import.meta.url)
+  const path = new URL('../tools/crowd/route.geojson', import.meta.url)
   const { features } = JSON.parse(readFileSync(path, 'utf8')) as { features: readonly Station[] }
   const other = features.filter(({ properties: { name, name_ja: ja } }) => ja !== undefined && ja !== name)
   expect(features.length).toBeGreaterThan(30)

@@ -6,7 +6,7 @@ import {
   type RecordedFileFault,
   readRecordedFile,
 } from '#shared/core/recorded-file/read-recorded-file.ts'
-import { gpx, gpxOf, walk } from '#tests/replay/recorded-walk.ts'
+import { gpx, gpxOf, walk } from '#tests/tools/replay/recorded-walk.ts'
 import { zipOf } from './zip-of.ts'
 
 const bytesOf = (text: string): Uint8Array<ArrayBuffer> => new TextEncoder().encode(text)

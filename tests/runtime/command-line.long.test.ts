@@ -14,8 +14,8 @@ const TOOLS = ['check', 'format', 'lint', 'migrations', 'postinstall', 'prepare'
 const MEASUREMENTS = [
   'tests/faults/load/soak.ts',
   'tests/faults/load/crowd.ts',
-  'tests/bench/aggregates.ts',
-  'tests/bench/cards.ts',
+  'tests/tools/bench/aggregates.ts',
+  'tests/tools/bench/cards.ts',
 ]
 
 interface Script {

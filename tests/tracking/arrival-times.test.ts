@@ -5,7 +5,7 @@ import { cellAt, cellCentre } from '#shared/core/map/cells.ts'
 import { alongRoute } from '#shared/core/map/front-and-tail.ts'
 import { readRoute } from '#shared/runtime/config/read-route.ts'
 import { inTurns } from '#shared/runtime/yield-to-event-loop.ts'
-import { ROUTE_FILE } from '#tests/crowd/way.ts'
+import { ROUTE_FILE } from '#tests/tools/crowd/way.ts'
 import {
   estimatesOf,
   type Front,

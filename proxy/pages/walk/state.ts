@@ -211,7 +211,7 @@ const MINUTE_MS = 60_000
 export const LOOKS_MS = 2 * MINUTE_MS
 
 /**
- * The costs of each mode: `tests/bench/app/costs.ts` measures them.
+ * The costs of each mode: `tests/tools/bench/app/costs.ts` measures them.
  * @param isFollowed followers look at a live link, or the map's times go by this phone
  * @param isTouched the pilgrim has touched the app within {@link LOOKS_MS}
  */

@@ -21,7 +21,7 @@ import { openTcpProxy } from '#tests/helpers/tcp-proxy.ts'
 import { inDirectory } from '#tests/helpers/in-directory.ts'
 import { until } from '#tests/helpers/wait.ts'
 import { activate, checkin, rules } from '#tests/kv/drivers.ts'
-import { median } from '#tests/bench/measure.ts'
+import { median } from '#tests/tools/bench/measure.ts'
 import { percentile } from './steady.ts'
 
 const USAGE = `Kills a Redis master under check-ins, promotes its replica, and prints how many answered check-ins

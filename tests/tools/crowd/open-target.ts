@@ -1,0 +1,251 @@
+/** Where the crowd sends to: a service that runs, or one that the demo starts. */
+import type { Environment } from '#shared/runtime/config/config.ts'
+import { createClient, type Fetch } from '#shared/client/index.ts'
+import { ReplayFault, trustFor } from '../replay/phone.ts'
+import { lineSettings, type LineServer, startLineServer } from '#tests/helpers/line-server.ts'
+import type { LiveLine } from '#tests/helpers/live-line.ts'
+import type { Options } from './options.ts'
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
+import { ROUTE_FILE } from './way.ts'
+
+/** The demo's own service: the embedded run in a process of its own, as `bun start` runs it, with new data. */
+interface OwnService {
+  readonly url: string
+  readonly ca: string
+  /** The tier that reads figures. */
+  readonly token: string
+  /** Seconds between two flushes. */
+  readonly flushSeconds: number
+  /** What `bun start` says about itself. */
+  readonly welcome: string
+  /** Whether the data stays after `stop`, and where. */
+  readonly keptIn: string | null
+  /** Resolves when the process has ended by itself or by `stop`. */
+  readonly ended: Promise<number>
+  /** Stops the process, waits for its end, and removes data that nobody keeps. */
+  stop(): Promise<void>
+}
+
+/** Settings that this command passes on. It never touches servers that other settings name. */
+const PASSED = [
+  'PATH',
+  'HOME',
+  'TMPDIR',
+  'EVENT_PORT',
+  'EVENT_HOST',
+  'EVENT_PUBLIC_URL',
+  'EVENT_NAME',
+  'EVENT_ROUTE',
+].concat([
+  'EVENT_ADMIN_TOKEN',
+  'EVENT_MANAGER_TOKEN',
+  'EVENT_VOLUNTEER_TOKEN',
+  'EVENT_FLUSH_SECONDS',
+  'EVENT_LIMIT_ADMIN',
+  'EVENT_MAP_CROWD',
+])
+
+/** The file that marks a data directory as a demo's. */
+const MARK = 'demo.json'
+const PROGRAM = join(import.meta.dir, '../../../proxy/local.ts')
+const AS_VERIFIED = join(import.meta.dir, 'as-verified.ts')
+/** Time to stop for a service whose data is deleted. */
+const GRACE_MS = 10_000
+/** A crowd in a hurry has one address, and its phones send faster than real ones. */
+const LIMIT = '1000000'
+
+/**
+ * Starts it.
+ * @param line settings of the stand-in for LINE
+ * @throws ReplayFault if the data directory is not a demo's, or the service does not start
+ */
+async function startOwnService(
+  env: Environment,
+  line: Environment,
+  signal: AbortSignal,
+): Promise<OwnService> {
+  const kept = env.EVENT_DATA_DIR ? claim(resolve(env.EVENT_DATA_DIR)) : null
+  const dataDir = kept ?? mkdtempSync(join(tmpdir(), 'event-demo-'))
+  const remove = () => {
+    if (kept === null) rmSync(dataDir, { recursive: true, force: true })
+  }
+  const passed = Object.fromEntries(PASSED.flatMap((name) => (env[name] ? [[name, env[name]]] : [])))
+  const settings: Environment = { ...defaults(env), ...passed, ...line, EVENT_DATA_DIR: dataDir }
+  const flushSeconds = Number(settings.EVENT_FLUSH_SECONDS)
+  const child = Bun.spawn([process.execPath, '--preload', AS_VERIFIED, PROGRAM], {
+    // Not the project's directory: its .env belongs to another installation.
+    cwd: dataDir,
+    env: settings,
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  const stop = async () => {
+    child.kill('SIGTERM')
+    // Data that nobody keeps need not be stored to the last point.
+    const killing = kept === null ? setTimeout(() => child.kill('SIGKILL'), GRACE_MS) : undefined
+    await child.exited
+    clearTimeout(killing)
+    remove()
+  }
+  signal.addEventListener('abort', () => child.kill('SIGTERM'))
+  const errors = readLog(child.stderr)
+  const welcome = await readWelcome(child.stdout)
+  const url = /listens on (https:\S+)/.exec(welcome)?.[1]
+  if (url === undefined) {
+    await stop()
+    if (signal.aborted) throw new ReplayFault('Stopped.')
+    throw new ReplayFault(`The service did not start.\n${(await errors).trim()}`)
+  }
+  const token = env.EVENT_VOLUNTEER_TOKEN || volunteerOf(dataDir)
+  const ca = readFileSync(join(dataDir, 'tls/cert.pem'), 'utf8')
+  return { url, ca, token, flushSeconds, welcome, keptIn: kept, ended: child.exited, stop }
+}
+
+const defaults = (env: Environment): Environment => ({
+  EVENT_NAME: '白沙屯媽祖進香（示範）',
+  EVENT_ROUTE: ROUTE_FILE,
+  // Port 0: any free one, which nobody knows before.
+  ...(env.EVENT_PORT === '0' ? {} : { EVENT_PUBLIC_URL: `https://localhost:${env.EVENT_PORT || '8443'}` }),
+  EVENT_FLUSH_SECONDS: '5',
+  // As in production: the app says that the map shows nobody alone.
+  EVENT_MAP_CROWD: '5',
+  EVENT_LIMIT_CHECKIN: LIMIT,
+  EVENT_LIMIT_SYNC: LIMIT,
+  EVENT_LIMIT_SURVEY: LIMIT,
+  EVENT_LIMIT_USER_WRITE: LIMIT,
+  EVENT_LIMIT_ADDRESS_WRITE: LIMIT,
+  EVENT_LIMIT_ADDRESS: LIMIT,
+})
+
+/** Marks an empty directory as a demo's, or finds the mark. */
+function claim(dataDir: string): string {
+  mkdirSync(dataDir, { recursive: true, mode: 0o700 })
+  const mark = join(dataDir, MARK)
+  if (existsSync(mark)) return dataDir
+  if (readdirSync(dataDir).length > 0)
+    throw new ReplayFault(
+      `EVENT_DATA_DIR (${dataDir}) holds other data. Name an empty directory, or unset it.`,
+    )
+  writeFileSync(mark, '{"demo": true}\n')
+  return dataDir
+}
+
+const volunteerOf = (dataDir: string): string =>
+  (JSON.parse(readFileSync(join(dataDir, 'tokens.json'), 'utf8')) as { volunteer: string }).volunteer
+
+/** Reads the output until the welcome is complete, then reads on so that the process never waits for a reader. */
+async function readWelcome(output: ReadableStream<Uint8Array>): Promise<string> {
+  const reader = output.getReader()
+  const decoder = new TextDecoder()
+  let seen = ''
+  while (!seen.includes('Ctrl-C')) {
+    const { done, value } = await reader.read()
+    if (done) return seen
+    seen += decoder.decode(value, { stream: true })
+  }
+  void (async () => {
+    while (!(await reader.read()).done);
+  })()
+  return seen
+}
+
+/** The end of the log: what a service that does not start says last. */
+async function readLog(output: ReadableStream<Uint8Array>): Promise<string> {
+  const decoder = new TextDecoder()
+  let seen = ''
+  for await (const chunk of output) seen = (seen + decoder.decode(chunk, { stream: true })).slice(-4_000)
+  return seen
+}
+
+export interface Target {
+  readonly url: string
+  readonly fetch: Fetch
+  /** An operator's token; null: the service's figures are not shown. */
+  readonly token: string | null
+  /** Signs what followers send to the bot; null: nobody uses LINE. */
+  readonly lineSecret: string | null
+  /** What the demo has started. */
+  readonly line: LineServer | null
+  readonly own: OwnService | null
+}
+
+/**
+ * Opens it.
+ * @param departureMs when the own service's event begins
+ * @throws ReplayFault if nothing answers, the service refuses the token or invented people, or does not start
+ */
+export async function openTarget(
+  options: Options,
+  env: Environment,
+  departureMs: number,
+  line: LiveLine,
+  signal: AbortSignal,
+): Promise<Target> {
+  return options.url === null
+    ? openOwnService(env, departureMs, line, signal)
+    : openRunningService({ ...options, url: options.url }, env)
+}
+
+async function openRunningService(options: Options & { url: string }, env: Environment): Promise<Target> {
+  const tls = await trustFor(options, env.EVENT_DATA_DIR || './data')
+  const target = {
+    url: options.url,
+    fetch: (url: string, init: RequestInit) => fetch(url, { ...init, tls } as RequestInit),
+    token: options.token ?? (env.EVENT_VOLUNTEER_TOKEN || null),
+    lineSecret: env.LINE_CHANNEL_SECRET || null,
+    line: null,
+    own: null,
+  }
+  const { token } = target
+  const client = createClient({
+    baseUrl: options.url,
+    fetch: target.fetch,
+    ...(token === null ? {} : { token }),
+  })
+  const event = await client.readEventConfig()
+  if (!event.ok)
+    throw new ReplayFault(`${options.url}: ${event.error.message} Check --url, --ca and the network.`)
+  if (event.data.identity === 'line')
+    throw new ReplayFault(
+      `${options.url} takes LINE's ID tokens only (EVENT_IDENTITY=line); an invented crowd has none.`,
+    )
+  if (event.data.status === 'ended') throw new ReplayFault(`The event at ${options.url} has ended.`)
+  const role = token === null ? null : await client.readRole()
+  if (role?.ok === false) throw new ReplayFault(`--token: ${role.error.message}`)
+  return target
+}
+
+async function openOwnService(
+  env: Environment,
+  departureMs: number,
+  line: LiveLine,
+  signal: AbortSignal,
+): Promise<Target> {
+  line.note('Starting a service with new data …')
+  const address = env.EVENT_PUBLIC_URL || `https://localhost:${env.EVENT_PORT || '8443'}`
+  const platform = startLineServer()
+  platform.webhook = `${address}/api/event/webhook`
+  const secret = crypto.randomUUID()
+  const settings = {
+    EVENT_STARTS_AT: new Date(departureMs).toISOString(),
+    ...lineSettings(platform),
+    // The service may be open to a network: nobody else there may sign for LINE.
+    LINE_CHANNEL_SECRET: secret,
+  }
+  try {
+    const own = await startOwnService(env, settings, signal)
+    line.note(own.welcome)
+    return {
+      url: own.url,
+      fetch: (url, init) => fetch(url, { ...init, tls: { ca: own.ca } } as RequestInit),
+      token: own.token,
+      lineSecret: secret,
+      line: platform,
+      own,
+    }
+  } catch (error) {
+    await platform.stop()
+    throw error
+  }
+}

@@ -26,19 +26,16 @@ import { LivePositions } from '#services/tracking/map/latest-positions.ts'
 import { FollowersMap } from '#services/tracking/map/map-snapshots.ts'
 import { PublicMap } from '#services/tracking/map/public-map.ts'
 import { createMap } from '#services/tracking/map/show-map.ts'
-import { type Environment, readConfig } from '#shared/runtime/config/config.ts'
+import type { Environment } from '#shared/runtime/config/config.ts'
 import type { Service } from '#shared/service/context.ts'
 import { mapEndpoint } from '#shared/contracts/map.ts'
-import { migrateDatabase } from '#shared/stores/db/migrate.ts'
 import { createRouter } from '#shared/service/http/router.ts'
 import { serviceOf } from '#shared/service/http/routes.ts'
 import { createRoute } from '#shared/core/map/walking-route.ts'
-import { createLog } from '#shared/runtime/log.ts'
-import { contextOf, openPorts } from '#shared/service/service.ts'
 import { openTestDatabase } from '#tests/helpers/database.ts'
-import { newDirectory } from '#tests/helpers/process.ts'
 import { embeddedOnly } from '#tests/helpers/suite.ts'
 import { createRandom } from '#tests/helpers/random.ts'
+import { openServiceParts } from '#tests/helpers/service-parts.ts'
 
 const MINUTE_MS = 60_000
 const METRES_PER_DEGREE = 111_195
@@ -61,31 +58,28 @@ interface Scene {
 /** Opens the services that answer the public, on the run's Postgres if there is one. */
 async function openScene(startMs: number, settings: Environment): Promise<Scene> {
   const database = embeddedOnly ? null : await openTestDatabase()
-  const config = readConfig({
-    EVENT_DATA_DIR: await newDirectory('scene'),
-    DATABASE_URL: database?.url,
-    EVENT_LIMIT_SYNC: '1000000',
-    // An attacker has many addresses.
-    EVENT_LIMIT_ADDRESS: '1000000000',
-    ...settings,
-  })
-  const log = createLog({}, () => undefined)
   const clock = { nowMs: startMs }
   const now = () => clock.nowMs
-  const ports = await openPorts(config, log, now, database === null ? migrateDatabase : undefined)
-  const client = {
-    tls: false,
-    addressOf: (request: Request) => request.headers.get('x-forwarded-for') ?? '192.0.2.1',
-  }
-  const context = contextOf(ports, 'scene', log, client)
+  const parts = await openServiceParts(
+    {
+      ...(database !== null && { DATABASE_URL: database.url }),
+      EVENT_LIMIT_SYNC: '1000000',
+      // An attacker has many addresses.
+      EVENT_LIMIT_ADDRESS: '1000000000',
+      ...settings,
+    },
+    { now },
+  )
+  const context = parts.context()
+  const { kv, config } = parts.ports
   const services = new Map<string, Service>()
   for (const create of [createTracking, createSurveyProfile, createFeedbackMedia, createAdmin]) {
-    const service = create(contextOf(ports, create.name, log, client))
+    const service = create(parts.context(create.name))
     services.set(service.name, service)
   }
   for (const service of services.values()) await service.start()
   // The service refreshes its map on the real clock; this one is refreshed by the test.
-  const live = new LivePositions(ports.kv, now, log)
+  const live = new LivePositions(kv, now, context.log, context.stopwatch)
   const map = createRouter(context)
   const publicMap = new PublicMap(live, config.mapCrowd, now)
   const showMap = createMap(context, live, publicMap)
@@ -105,7 +99,7 @@ async function openScene(startMs: number, settings: Environment): Promise<Scene>
     },
     async close() {
       for (const service of services.values()) await service.stop()
-      await ports.close()
+      await parts.close()
       await database?.drop()
     },
   })
@@ -113,7 +107,6 @@ async function openScene(startMs: number, settings: Environment): Promise<Scene>
 
 interface Pilgrim {
   readonly userId: string
-  readonly address: string
   readonly kmh: number
   /** Time between two reports of the phone. */
   readonly everyMs: number
@@ -144,7 +137,6 @@ class Walkers {
   ) {
     this.#pilgrims = Array.from({ length: count }, (_, i) => ({
       userId: `pilgrim-${i}`,
-      address: `10.0.${i >> 8}.${i & 255}`,
       kmh: 3 + 2.5 * this.#random(),
       everyMs: (3 + 6 * this.#random()) * MINUTE_MS,
       alongM: SPREAD_M * this.#random(),
@@ -176,7 +168,7 @@ class Walkers {
   }
 
   /** A place on the road, with a phone's accuracy, some seconds ago. */
-  #report({ userId, address, alongM }: Pilgrim): Promise<Response> {
+  #report({ userId, alongM }: Pilgrim): Promise<Response> {
     const wrong = () => (10 * (this.#random() - 0.5)) / METRES_PER_DEGREE
     const { lat, lng } = roadAt(alongM)
     const point = {
@@ -186,7 +178,6 @@ class Walkers {
     }
     return this.scene.fetch('/api/event/track/sync', {
       method: 'POST',
-      headers: { 'X-Forwarded-For': address },
       body: JSON.stringify({ user_id: userId, points: [point] }),
     })
   }

@@ -48,7 +48,7 @@ describe('a report', () => {
         { name: 'bare', role: 'limit', samples: [2_000, 2_000, 2_000], cpu: { Bun: 12.34 } },
         { name: 'theirs', role: 'peer', samples: [500, 1_000, 2_000], cpu: { Hono: 30, Redis: 9 } },
       ],
-      goals: [{ of: 'bare', atLeast: 0.6, ratios: [0.45, 0.5, 0.55], met: false }],
+      goals: [{ of: 'bare', atLeast: 0.6, ratios: [0.45, 0.5, 0.55], verdict: 'missed' }],
     }
   })
 
@@ -66,9 +66,28 @@ describe('a report', () => {
     ])
   })
 
+  test('decides no goal that is nearer than the rounds are to each other', async () => {
+    const figures = [0.9, 1, 1.1]
+    const measured = await measureRow(
+      {
+        id: 'a',
+        title: 'a',
+        unit: '/s',
+        open: async () => ({
+          contenders: [{ name: 'ours', role: 'ours', measure: async () => figures.pop()! }],
+          goals: [0.95, 0.5, 2].map((atLeast) => ({ of: null, atLeast })),
+          close: async () => {},
+        }),
+      },
+      { name: 'quick', rounds: 3, seconds: 0, share: 1 },
+    )
+    expect(measured.goals.map(({ verdict }) => verdict)).toEqual(['not decided', 'met', 'missed'])
+    expect(markdown([measured])).toEndWith('\n1 of 3 goals are met, and 1 not decided.')
+  })
+
   test('draws each goal, the best first, and the same distance for twice as good whichever direction is better', () => {
-    const missed = { of: null, atMost: 10, ratios: [20], met: false }
-    const met = { of: null, cpu: { ours: ['Bun'] }, atLeast: 2, ratios: [4], met: true } as const
+    const missed = { of: null, atMost: 10, ratios: [20], verdict: 'missed' } as const
+    const met = { of: null, cpu: { ours: ['Bun'] }, atLeast: 2, ratios: [4], verdict: 'met' } as const
     const svg = chart([{ ...row, goals: [missed, met] }], 'today')
     expect([scoreOf(missed), scoreOf(met)]).toEqual([0.5, 2])
     expect(svg.indexOf('a &amp; b: CPU of Bun ≥ 2')).toBeLessThan(svg.indexOf('a &amp; b: ≤ 10'))
@@ -101,8 +120,8 @@ describe('a report', () => {
     const now = (bound: 'atLeast' | 'atMost', ...ratios: number[]): Measured => ({
       ...row,
       goals: [
-        { of: 'bare', [bound]: 1, ratios, met: true },
-        { of: 'bare', cpu: { ours: ['Bun'] }, [bound]: 1, ratios: [1], met: true },
+        { of: 'bare', [bound]: 1, ratios, verdict: 'met' },
+        { of: 'bare', cpu: { ours: ['Bun'] }, [bound]: 1, ratios: [1], verdict: 'met' },
       ],
     })
     const before = (bound: 'atLeast' | 'atMost') =>

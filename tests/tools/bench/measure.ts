@@ -76,8 +76,11 @@ export interface Figure {
 export interface Judged extends Goal {
   /** One a round. */
   readonly ratios: readonly number[]
-  readonly met: boolean
+  readonly verdict: Verdict
 }
+
+/** A goal is not decided where the rounds differ from each other by more than their median from the goal. */
+export type Verdict = 'met' | 'missed' | 'not decided'
 
 export interface Measured {
   readonly id: string
@@ -109,8 +112,13 @@ function judge(goal: Goal, contenders: readonly Contender[], samples: readonly S
     const beside = other === -1 ? 1 : valueOf(samples[other]![i]!, cpu?.other)
     return valueOf(sample, cpu?.ours) / beside
   })
+  return { ...goal, atLeast, atMost, ratios, verdict: verdictOf(ratios, atLeast, atMost) }
+}
+
+function verdictOf(ratios: readonly number[], atLeast: number, atMost: number): Verdict {
   const ratio = median(ratios)
-  return { ...goal, atLeast, atMost, ratios, met: ratio >= atLeast && ratio <= atMost }
+  if (Math.min(Math.abs(ratio - atLeast), Math.abs(ratio - atMost)) < spread(ratios)) return 'not decided'
+  return ratio >= atLeast && ratio <= atMost ? 'met' : 'missed'
 }
 
 const sampleOf = (measured: number | Sample): Sample =>

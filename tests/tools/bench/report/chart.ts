@@ -1,6 +1,6 @@
 /** The goals as a picture: how far each figure is from its goal, the best first. */
 import { escapeMarkup } from '#shared/service/http/escape-markup.ts'
-import { type Judged, type Measured, median } from '../measure.ts'
+import { type Judged, type Measured, median, type Verdict } from '../measure.ts'
 import { shown, wanted } from './table.ts'
 
 const WIDTH = 1_300
@@ -11,8 +11,7 @@ const TOP = 52
 const GOAL = 1_020
 const STEP = 90
 const MOST_STEPS = 2.5
-const MET = '#1f6f5c'
-const MISSED = '#c2452d'
+const COLOURS: Record<Verdict, string> = { met: '#1f6f5c', missed: '#c2452d', 'not decided': '#999' }
 
 /** 1 for a goal that is met exactly, more where the figure is better, whichever direction is better. */
 export function scoreOf({ ratios, atLeast = -Infinity, atMost = Infinity }: Judged): number {
@@ -31,7 +30,7 @@ function lineOf(title: string, goal: Judged, y: number): string[] {
   const [place, anchor] = steps < 0 ? [end - 6, 'end'] : [end + 6, 'start']
   return [
     text(LABELS, y, `${title}: ${wanted(goal)}`, 'text-anchor="end"'),
-    `<rect x="${x.toFixed(1)}" y="${y - 11}" width="${width.toFixed(1)}" height="13" fill="${goal.met ? MET : MISSED}"/>`,
+    `<rect x="${x.toFixed(1)}" y="${y - 11}" width="${width.toFixed(1)}" height="13" fill="${COLOURS[goal.verdict]}"/>`,
     text(Number(place.toFixed(1)), y, shown(median(goal.ratios)), `fill="#555" text-anchor="${anchor}"`),
   ]
 }

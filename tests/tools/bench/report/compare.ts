@@ -13,7 +13,6 @@ const Judged = z.object({
   of: z.string().nullable(),
   cpu: z.object({ ours: z.array(z.string()), other: z.array(z.string()).exactOptional() }).exactOptional(),
   ratios: z.array(z.number()),
-  met: z.boolean(),
 })
 const Row = z.object({
   id: z.string(),

@@ -1,5 +1,14 @@
 /** Figures as text, for a terminal and for this folder’s README. */
-import { type Cpu, type Figure, type Goal, type Judged, type Measured, median, spread } from '../measure.ts'
+import {
+  type Cpu,
+  type Figure,
+  type Goal,
+  type Judged,
+  type Measured,
+  median,
+  spread,
+  type Verdict,
+} from '../measure.ts'
 
 /** A figure with three significant digits. */
 export function shown(figure: number): string {
@@ -35,7 +44,8 @@ const figureLine = (unit: string, { name, role, samples, cpu }: Figure): string 
 const goalLine = (goal: Judged): string => {
   const low = Math.min(...goal.ratios).toFixed(2)
   const high = Math.max(...goal.ratios).toFixed(2)
-  return `  ${goal.met ? 'met  ' : 'MISSED'} ${ratioOf(goal.ratios)} (${low} – ${high}), goal ${wanted(goal)}`
+  const verdict = goal.verdict === 'missed' ? 'MISSED' : goal.verdict.padEnd(6)
+  return `  ${verdict} ${ratioOf(goal.ratios)} (${low} – ${high}), goal ${wanted(goal)}`
 }
 
 /** A row for the terminal: medians, their median distance, least and most; then the goals. */
@@ -77,8 +87,12 @@ export function markdown(rows: readonly Measured[]): string {
 /** How many goals are met, as this folder’s README and the repository’s repeat it. */
 export function metText(rows: readonly Measured[]): string {
   const goals = rows.flatMap((row) => row.goals)
-  return `${goals.filter(({ met }) => met).length} of ${goals.length} goals are met`
+  const count = (verdict: Verdict) => goals.filter((goal) => goal.verdict === verdict).length
+  const undecided = count('not decided')
+  return `${count('met')} of ${goals.length} goals are met${undecided === 0 ? '' : `, and ${undecided} not decided`}`
 }
+
+const MARKS: Record<Verdict, string> = { met: '✓', missed: '✗', 'not decided': '?' }
 
 const ratiosOf = (ours: Figure, other: Figure): number[] =>
   ours.samples.map((sample, i) => sample / other.samples[i]!)
@@ -86,5 +100,5 @@ const ratiosOf = (ours: Figure, other: Figure): number[] =>
 function judgedCells(goal: Judged, others: readonly Figure[]): string[] {
   const other = others.find(({ name }) => name === goal.of)
   const beside = goal.cpu === undefined ? other && `${other.name}: ${cell(other)}` : comparedOf(goal)
-  return [beside ?? '', beside === undefined ? '' : range(goal.ratios), boundOf(goal), goal.met ? '✓' : '✗']
+  return [beside ?? '', beside === undefined ? '' : range(goal.ratios), boundOf(goal), MARKS[goal.verdict]]
 }

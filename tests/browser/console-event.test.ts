@@ -1,10 +1,16 @@
 /** An owner sets up the event in the console, and the public map follows. */
 import { expect, test } from 'bun:test'
+import { strFromU8, unzipSync } from 'fflate'
+import { until } from '#tests/helpers/wait.ts'
 import { decodeQR } from 'qr/decode.js'
+import { conditionEndpoint } from '#shared/contracts/supervision.ts'
+import { dataOf } from '#tests/helpers/answers.ts'
+import { admin, checkIn, newAppId, readAs } from '#tests/helpers/test-stack.ts'
 import { photograph } from './browser.ts'
 import { FOLLOWS_MS, pagesOf } from './console-harness.ts'
 
-const event = pagesOf({ EVENT_TIMEZONE: 'Europe/Amsterdam' })
+// These owners are faster than people, who have 30 calls a minute.
+const event = pagesOf({ EVENT_TIMEZONE: 'Europe/Amsterdam', EVENT_LIMIT_ADMIN: '300' })
 
 test('an installation without an event is not started, until an owner names it; a stale form is refused', async () => {
   await using map = await event.open({ path: '/?lang=en' })
@@ -208,4 +214,88 @@ test('the poster has the event’s name, and its codes lead to the app and to th
   const { origin } = new URL(page.url())
   expect(await codeIn(0)).toBe(`${origin}/walk/`)
   expect(await codeIn(1)).toBe(`${origin}/`)
+})
+
+test('an archive holds reports and settings, with which another event begins; other files are refused', async () => {
+  const owner = { 'Content-Type': 'application/json', ...admin('owner') }
+  const route = {
+    lines: [[5_200_000, 580_000, 10_000, 0]],
+    stations: [],
+    margin_km: null,
+    version: 1_000_000,
+  }
+  const put = (part: string, body: object) =>
+    event.stack.fetch(`/api/event/admin/settings/${part}`, {
+      method: 'PUT',
+      headers: owner,
+      body: JSON.stringify(body),
+    })
+  const names = (en: string) => ({ names: { en }, starts_at: null, ends_at: null, version: 1_000_000 })
+  expect((await put('route', route)).status).toBe(200)
+  expect((await put('name', names('First'))).status).toBe(200)
+  await using opened = await event.console({ view: 'lifecycle', expected: /400/ })
+  const { page } = opened
+  const panel = page.locator('.event-archive')
+  const download = page.waitForEvent('download')
+  await panel.getByRole('button', { name: 'Save the archive' }).click()
+  const saved = await download
+  expect(saved.suggestedFilename()).toMatch(/^archive-\d{4}-\d\d-\d\d-.*\.zip$/)
+  const files = unzipSync(await Bun.file(await saved.path()).bytes())
+  // The map would show where a person was: there are no points.
+  expect(Object.keys(files).toSorted()).toEqual([
+    'carbon.csv',
+    'private/surveys.csv',
+    'settings.json',
+    'summary.csv',
+    'survey-codes.csv',
+    'timeline-by-day.csv',
+    'timeline-by-hour.csv',
+  ])
+  expect(strFromU8(files['private/surveys.csv']!)).toContain('userId')
+  expect(strFromU8(files['summary.csv']!)).toContain('kg')
+
+  // Another event: another name, and no route.
+  expect((await put('route', { ...route, lines: [] })).status).toBe(200)
+  expect((await put('name', names('Next'))).status).toBe(200)
+  await page.reload()
+  const choose = (name: string, content: string | Uint8Array) =>
+    panel.locator('input[name=settings-file]').setInputFiles({
+      name,
+      mimeType: 'application/octet-stream',
+      buffer: Buffer.from(content),
+    })
+  await choose('route.json', '{"type":"FeatureCollection","features":[]}')
+  await panel.getByText('This file holds no settings of an event').waitFor()
+  await choose('archive.zip', await Bun.file(await saved.path()).bytes())
+  await panel.getByLabel('Help numbers').uncheck()
+  await photograph(page, 'console-archive')
+  await panel.getByRole('button', { name: 'Take over' }).click()
+  await page.locator('.toast', { hasText: 'Taken over' }).waitFor()
+  await page.locator('.event-route', { hasText: '11.1 km' }).waitFor()
+  await page.locator('.top-bar', { hasText: 'First' }).waitFor()
+
+  // What the service refuses is named with its part, and nothing of that part is stored.
+  const parts = {
+    name: { names: {} },
+    contact: { emergency_number: '112', organiser_phone: '+31 24 365 5500' },
+  }
+  await choose('settings.json', JSON.stringify({ event_settings: 1, time_zone: 'Asia/Taipei', parts }))
+  await panel.getByText('time zone Asia/Taipei').waitFor()
+  await panel.getByRole('button', { name: 'Take over' }).click()
+  await panel.getByText(/Name and dates: .*names/).waitFor()
+  const phone = page.locator('.event-contact').getByLabel('Organisers’ phone')
+  await until(async () => (await phone.inputValue()) === '+31 24 365 5500', 'the numbers to be taken over')
+
+  // With points, another route would falsify them.
+  expect((await checkIn(event.stack, newAppId())).status).toBe(202)
+  const received = async () => {
+    const condition = await dataOf(await readAs(event.stack, 'owner', 'admin/condition'), conditionEndpoint)
+    return (condition.ledger?.received ?? 0) > 0
+  }
+  await until(received, 'the point to be counted', { everyMs: 1_000 })
+  await using later = await event.console({ view: 'lifecycle' })
+  const again = later.page.locator('.event-archive')
+  await again.locator('input[name=settings-file]').setInputFiles(await saved.path())
+  await again.getByText('This installation has points already').waitFor()
+  expect(await again.locator('input[name=import-route]').isDisabled()).toBe(true)
 })

@@ -738,6 +738,29 @@ export const words = {
     picture: 'Save as PNG',
     pdf: 'Save as PDF (A4)',
   },
+  archive: {
+    title: 'Archive, and the next event',
+    text: 'One ZIP file: figures and reports as CSV, a picture of the map, and the settings. The survey answers in it are private.',
+    map: 'All recorded points',
+    save: 'Save the archive (ZIP)',
+    tooLarge: 'The archive would have more than 1 GB. Please save the reports one by one.',
+    import: 'Begin with the settings of another event',
+    note: 'Drop its archive here, or the file settings.json in it, or choose it. Dates that are over are left out.',
+    parts: 'Parts to take over',
+    take: 'Take over',
+    taken: 'Taken over. Map and app follow within seconds.',
+    points:
+      'This installation has points already. Another route would change what they count for, so it is left out: reset the installation first.',
+    zone: (file: string, own: string) =>
+      `That event was in the time zone ${file}, this installation is in ${own}. EVENT_TIMEZONE sets it, before the first point.`,
+    faults: {
+      'too-large': 'The file is too large for settings. Please choose the file settings.json in the archive.',
+      damaged: 'The file is damaged or cut short. Please save the archive again.',
+      foreign:
+        'This file holds no settings of an event. Please choose an archive that this console has saved.',
+      newer: 'The file was saved by a newer release. Please upgrade this installation first.',
+    },
+  },
   route: {
     title: 'Route and stations',
     drop: 'Drop the file of your route here, or choose it',

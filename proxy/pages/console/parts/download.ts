@@ -34,7 +34,7 @@ export const personFileName = (name: string | null, userId: string, extension: '
     .join('-')}.${extension}`
 
 /** `procession-2026-04-12-1400-大甲媽祖遶境.csv`: what, of when, and of which event. */
-export const fileName = (what: string, when: string, extension: 'csv' | 'pdf' | 'png'): string =>
+export const fileName = (what: string, when: string, extension: 'csv' | 'pdf' | 'png' | 'zip'): string =>
   `${[what, when.replaceAll(':', '').replace(' ', '-'), namePart(eventName.value)]
     .filter((part) => part !== '')
     .join('-')}.${extension}`

@@ -13,7 +13,7 @@ export interface Caption {
   readonly lines: readonly string[]
 }
 
-interface Drawing {
+export interface Drawing {
   readonly width: number
   readonly height: number
   /** Draws in CSS pixels from the corner of the drawing. */
@@ -27,8 +27,11 @@ const LEADING = 1.45
 
 export const fontOf = (size: number, weight = 400): string => `${weight} ${size}px ${onPaper('font')}`
 
-/** Saves a drawing under the event's name, its title and its lines, on white, with the time at which it was made. */
-export function savePicture({ title, lines }: Caption, drawing: Drawing, name: string): void {
+export const savePicture = (caption: Caption, drawing: Drawing, name: string): void =>
+  captioned(caption, drawing).toBlob((blob) => blob && saveBlob(blob, name))
+
+/** A drawing under the event's name, its title and its lines, on white, with the time at which it was made. */
+export function captioned({ title, lines }: Caption, drawing: Drawing): HTMLCanvasElement {
   const canvas = document.createElement('canvas')
   const context = canvas.getContext('2d')!
   const texts = [
@@ -57,7 +60,7 @@ export function savePicture({ title, lines }: Caption, drawing: Drawing, name: s
   context.fillText(made, PAD, top + drawing.height + PAD / 2 + (FOOT * LEADING) / 2)
   context.translate(PAD, top)
   drawing.draw(context)
-  canvas.toBlob((blob) => blob && saveBlob(blob, name))
+  return canvas
 }
 
 interface TextLine {

@@ -12,6 +12,7 @@ import {
   withoutEmpty,
 } from './part-form.tsx'
 import { Checklist } from './checklist.tsx'
+import { ArchivePanel } from './archive-panel.tsx'
 import { PosterPanel } from './poster-panel.tsx'
 import { RoutePanel } from './route-settings.tsx'
 import { MessagesPanel } from './event-messages.tsx'
@@ -150,8 +151,10 @@ const CONDITION_MS = 60_000
 export function EventSettings({ hasEnded }: { readonly hasEnded: boolean }) {
   const settings = useEventSettings()
   const condition = useResource(client.readCondition, CONDITION_MS, 'condition')
+  const archive = <ArchivePanel from={settings} condition={condition} />
   return (
     <>
+      {hasEnded ? archive : null}
       {hasEnded ? null : <Checklist whole settings={settings} condition={condition} />}
       <Part from={settings} form={nameForm()} />
       <RoutePanel from={settings} />
@@ -162,6 +165,7 @@ export function EventSettings({ hasEnded }: { readonly hasEnded: boolean }) {
       <SurveyPanel from={settings} />
       <MessagesPanel from={settings} />
       <PosterPanel from={settings} />
+      {hasEnded ? null : archive}
     </>
   )
 }

@@ -4,6 +4,7 @@ import { KG_PER_KM, KG_PER_UNIT, ZERO_EMISSION_KMH } from '#shared/core/rules/ca
 import { figure } from '#shared/locales/units.ts'
 import { dayName, dayOf, fullDate, now, weekdayName } from '../../clock.ts'
 import { distancesOf, modeName, ridden } from '../../parts/distances.ts'
+import type { Cell } from '../../parts/csv.ts'
 import { fileName, saveCsv } from '../../parts/download.ts'
 import { Figure, Figures, Panel, PanelFrom, isLoading, isStale } from '../../parts/panel.tsx'
 import { type BarGroup, saveBars } from '../../parts/picture.ts'
@@ -61,24 +62,24 @@ export function Headline({ carbon: read, timeline }: ReportProps) {
   )
 }
 
-function saveSummary(value: Totals, latest: Timeline['days'][number] | undefined): void {
+const saveSummary = (value: Totals, latest: Timeline['days'][number] | undefined): void =>
+  saveCsv(summaryRows(value, latest), fileName('summary', dayOf(value.as_of ?? now.peek()), 'csv'))
+
+export function summaryRows(value: Totals, latest: Timeline['days'][number] | undefined): Cell[][] {
   const { reports, now: said } = words.value
   const { walk, ...rides } = value.recorded_km
-  saveCsv(
-    [
-      ['what', 'day', 'figure', 'unit'],
-      [said.km, '', walk ?? 0, 'km'],
-      ...Object.entries(rides).map(([mode, km]) => [modeName(mode), '', km, 'km']),
-      [reports.series.pilgrims, '', value.pilgrims, ''],
-      [reports.total, '', value.total_kg, 'kg'],
-      [reports.mean, '', value.mean_kg, 'kg'],
-      [reports.saved, '', value.saved_kg, 'kg'],
-      ...(latest === undefined
-        ? []
-        : SERIES.map((name) => [reports.series[name], latest.day, latest[name], ''])),
-    ],
-    fileName('summary', dayOf(value.as_of ?? now.peek()), 'csv'),
-  )
+  return [
+    ['what', 'day', 'figure', 'unit'],
+    [said.km, '', walk ?? 0, 'km'],
+    ...Object.entries(rides).map(([mode, km]) => [modeName(mode), '', km, 'km']),
+    [reports.series.pilgrims, '', value.pilgrims, ''],
+    [reports.total, '', value.total_kg, 'kg'],
+    [reports.mean, '', value.mean_kg, 'kg'],
+    [reports.saved, '', value.saved_kg, 'kg'],
+    ...(latest === undefined
+      ? []
+      : SERIES.map((name) => [reports.series[name], latest.day, latest[name], ''])),
+  ]
 }
 
 type Totals = Data<'readCarbon'>
@@ -160,19 +161,18 @@ function savePicture(value: Totals): void {
   )
 }
 
-const save = ({ by_mode, by_day, ...totals }: Totals): void =>
-  saveCsv(
-    [
-      ['what', 'name', 'km', 'kg'],
-      ['total', words.value.reports.total, '', totals.total_kg],
-      ['saved', words.value.reports.saved, '', totals.saved_kg],
-      ...Object.entries(by_mode).map(([mode, { km, kg }]) => ['mode', modeName(mode), km, kg]),
-      ...by_day.map(({ day, km, kg }) => ['day', day, km, kg]),
-      ['consumption', words.value.reports.used, '', totals.consumption.kg],
-      ...carbonFactors().map(([name, kg]) => ['factor', name, '', kg]),
-    ],
-    fileName('carbon', dayOf(totals.as_of ?? now.peek()), 'csv'),
-  )
+const save = (totals: Totals): void =>
+  saveCsv(carbonRows(totals), fileName('carbon', dayOf(totals.as_of ?? now.peek()), 'csv'))
+
+export const carbonRows = ({ by_mode, by_day, ...totals }: Totals): Cell[][] => [
+  ['what', 'name', 'km', 'kg'],
+  ['total', words.value.reports.total, '', totals.total_kg],
+  ['saved', words.value.reports.saved, '', totals.saved_kg],
+  ...Object.entries(by_mode).map(([mode, { km, kg }]) => ['mode', modeName(mode), km, kg]),
+  ...by_day.map(({ day, km, kg }) => ['day', day, km, kg]),
+  ['consumption', words.value.reports.used, '', totals.consumption.kg],
+  ...carbonFactors().map(([name, kg]) => ['factor', name, '', kg]),
+]
 
 function carbonFactors(): readonly (readonly [name: string, kg: number])[] {
   const { units } = words.value.reports.method

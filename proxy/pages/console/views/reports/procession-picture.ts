@@ -17,7 +17,7 @@ import { scaleLine } from '../../map/crowd-map.tsx'
 import { ground, mapSource, route } from '../../map/ground.ts'
 import { PROCESSION, type ProcessionPlaces, placeWords } from '../../map/place-words.tsx'
 import { fileName } from '../../parts/download.ts'
-import { DENSITY, fontOf, onPaper, savePicture } from '../../parts/picture.ts'
+import { DENSITY, type Drawing, fontOf, onPaper, savePicture } from '../../parts/picture.ts'
 import { words } from '../../words.ts'
 import { longHourName } from './procession-hour.ts'
 
@@ -328,31 +328,35 @@ const WIDTH = 1_136
 const [LEAST_HIGH, MOST_HIGH] = [560, 1_000]
 const LEGEND = 44
 
-/** @param text how many points it shows */
-export function saveProcession(shown: Shown, hour: string, text: string): void {
+/** The map with its legend. */
+export function mapDrawing(shown: Shown): Drawing {
   const { west, east, north, south } = boundsInSight(shown)
   const high = (WIDTH * (south - north)) / Math.max(east - west, 1e-9)
   const height = Math.round(Math.min(MOST_HIGH, Math.max(LEAST_HIGH, high)))
   const map = drawProcession(shown, { width: WIDTH, height })
+  return {
+    width: WIDTH,
+    height: height + LEGEND,
+    draw(context) {
+      context.drawImage(map, 0, 0, WIDTH, height)
+      context.strokeStyle = onPaper('line')
+      context.lineWidth = 1
+      context.strokeRect(0, 0, WIDTH, height)
+      drawLegend(context, height + LEGEND / 2)
+    },
+  }
+}
+
+/** @param text how many points it shows */
+export const saveProcession = (shown: Shown, hour: string, text: string): void =>
   savePicture(
     {
       title: words.peek().reports.panels['procession-over-time'],
       lines: [longHourName(hour), text, ...placeLines(shown.places)],
     },
-    {
-      width: WIDTH,
-      height: height + LEGEND,
-      draw(context) {
-        context.drawImage(map, 0, 0, WIDTH, height)
-        context.strokeStyle = onPaper('line')
-        context.lineWidth = 1
-        context.strokeRect(0, 0, WIDTH, height)
-        drawLegend(context, height + LEGEND / 2)
-      },
-    },
+    mapDrawing(shown),
     fileName('procession', localTime(hour), 'png'),
   )
-}
 
 /** `Front: near Tongxiao (km 45.3)` */
 const placeLines = (places: ProcessionPlaces): string[] =>

@@ -5,6 +5,7 @@ import { type Bar, Bars } from '../../../design/chart.tsx'
 import { date, fullDate, now } from '../../clock.ts'
 import { warn } from '../../parts/actions.tsx'
 import { saveBars } from '../../parts/picture.ts'
+import type { Cell } from '../../parts/csv.ts'
 import { saveBlob, saveCsv } from '../../parts/download.ts'
 import { PagedList } from '../../parts/paged-list.tsx'
 import { sentenceOf } from '../../parts/panel.tsx'
@@ -181,18 +182,16 @@ const Texts = ({ page }: { readonly page: Page }) => (
 )
 
 /** The CSV of the answers has them as they were sent. This one says what each of them means. */
-const saveCodes = (page: Page): void =>
-  saveCsv(
-    [
-      ['question', 'text', 'answer', 'meaning'],
-      ...Object.entries(page.questions).flatMap(([question, { ask, choices }]) =>
-        choices.length === 0
-          ? [[question, inWords(ask), '', '']]
-          : choices.map(({ value, names }) => [question, inWords(ask), value, inWords(names)]),
-      ),
-    ],
-    'survey-codes.csv',
-  )
+export const codeRows = (page: Page): Cell[][] => [
+  ['question', 'text', 'answer', 'meaning'],
+  ...Object.entries(page.questions).flatMap(([question, { ask, choices }]) =>
+    choices.length === 0
+      ? [[question, inWords(ask), '', '']]
+      : choices.map(({ value, names }) => [question, inWords(ask), value, inWords(names)]),
+  ),
+]
+
+const saveCodes = (page: Page): void => saveCsv(codeRows(page), 'survey-codes.csv')
 
 /** Room of the surveys on the report's page. A line is as high as the style sheet says (`--printed-line`). */
 const COLUMNS = 3

@@ -5,6 +5,7 @@ import { useMemo } from 'preact/hooks'
 import { Segments } from '../../../design/button.tsx'
 import { Table } from '../../../design/table.tsx'
 import { date, dayName, dayOf, localTime, shortDay } from '../../clock.ts'
+import type { Cell } from '../../parts/csv.ts'
 import { fileName, saveCsv } from '../../parts/download.ts'
 import { Happened } from '../../parts/paged-list.tsx'
 import { PanelFrom } from '../../parts/panel.tsx'
@@ -164,19 +165,22 @@ async function saveChart(charted: Charted, range: Range | null, sums: string): P
 /** Columns of the file whose short name could be taken for less than it is. */
 const COLUMNS: Partial<Record<Series, string>> = { km: 'km_on_foot_and_by_vehicle' }
 
-function saveRows(rows: readonly Row[], grain: Grain): void {
-  const hourly = grain === 'hours'
+const saveRows = (rows: readonly Row[], grain: Grain): void =>
   saveCsv(
-    [
-      ['local_time', ...SERIES.map((name) => COLUMNS[name] ?? name), ...(hourly ? ['utc'] : [])],
-      ...rows.map((row) => [
-        hourly ? localTime(row.name) : row.name,
-        ...SERIES.map((name) => row[name]),
-        ...(hourly ? [row.name] : []),
-      ]),
-    ],
-    fileName(`timeline-by-${hourly ? 'hour' : 'day'}`, lastDay(rows), 'csv'),
+    timelineRows(rows, grain),
+    fileName(`timeline-by-${grain === 'hours' ? 'hour' : 'day'}`, lastDay(rows), 'csv'),
   )
+
+export function timelineRows(rows: readonly Row[], grain: Grain): Cell[][] {
+  const hourly = grain === 'hours'
+  return [
+    ['local_time', ...SERIES.map((name) => COLUMNS[name] ?? name), ...(hourly ? ['utc'] : [])],
+    ...rows.map((row) => [
+      hourly ? localTime(row.name) : row.name,
+      ...SERIES.map((name) => row[name]),
+      ...(hourly ? [row.name] : []),
+    ]),
+  ]
 }
 
 const lastDay = (rows: readonly Row[]): string => {

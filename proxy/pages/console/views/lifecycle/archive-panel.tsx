@@ -1,0 +1,154 @@
+/** The whole event as a file, and the settings of such a file as the beginning of another event. */
+import type { Data } from '#shared/client/index.ts'
+import type { EventPart } from '#shared/contracts/event-settings.ts'
+import { useSignal } from '@preact/signals'
+import { dayOf, now } from '../../clock.ts'
+import { type EventSettings, event, readEvent } from '../../event.ts'
+import { BusyButton, warn } from '../../parts/actions.tsx'
+import { fileName, saveBlob } from '../../parts/download.ts'
+import { PanelFrom, refusalOf } from '../../parts/panel.tsx'
+import type { Resource } from '../../resource.ts'
+import { pair, words } from '../../words.ts'
+import { showToast } from '../../../design/toast.tsx'
+import type { SettingsFile, SettingsFileFault } from './event-file.ts'
+import { partTitle, savePart } from './event-parts.ts'
+
+interface ArchiveProps {
+  readonly from: Resource<EventSettings>
+  readonly condition: Resource<Data<'readCondition'>>
+}
+
+export const ArchivePanel = ({ from, condition }: ArchiveProps) => (
+  <PanelFrom title={words.value.archive.title} kind="event-archive" from={from}>
+    {(settings) => (
+      <>
+        <SaveArchive settings={settings} />
+        <Import from={from} settings={settings} condition={condition} />
+      </>
+    )}
+  </PanelFrom>
+)
+
+function SaveArchive({ settings }: { readonly settings: EventSettings }) {
+  const said = words.value.archive
+  const save = async () => {
+    if (event.value === null) return
+    const { makeArchive } = await import('./make-archive.ts')
+    const { time_zone: zone, crowd } = event.value
+    const made = await makeArchive({ settings, timeZone: zone, crowd, now: new Date(now.value) })
+    if (made instanceof Blob) saveBlob(made, fileName('archive', dayOf(now.value), 'zip'))
+    else if (made === null) showToast(said.tooLarge, { warning: true })
+    else warn(made, refusalOf)
+  }
+  return (
+    <>
+      <p class="small">{said.text}</p>
+      <div class="row">
+        <BusyButton run={save}>{said.save}</BusyButton>
+      </div>
+    </>
+  )
+}
+
+interface ImportProps extends ArchiveProps {
+  readonly settings: EventSettings
+}
+
+/** Once there are points, another route would falsify what they count for. */
+const isRefused = (part: EventPart, hasPoints: boolean): boolean => part === 'route' && hasPoints
+
+function Import({ from, settings, condition }: ImportProps) {
+  const said = words.value.archive
+  const file = useSignal<SettingsFile | null>(null)
+  const problems = useSignal<readonly string[]>([])
+  const zone = event.value?.time_zone
+  const left = useSignal<ReadonlySet<EventPart>>(new Set())
+  // Unknown counts as yes: a route that is left out can be taken over later.
+  const hasPoints = (condition.value.value?.ledger?.received ?? 1) > 0
+  const read = async (chosen: File | undefined) => {
+    if (chosen === undefined) return
+    const { readSettingsFile } = await import('./event-file.ts')
+    const found: SettingsFile | SettingsFileFault = await readSettingsFile(chosen, now.value)
+    left.value = new Set()
+    file.value = typeof found === 'string' ? null : found
+    problems.value = typeof found === 'string' ? [said.faults[found]] : []
+  }
+  const take = async () => {
+    const refused: string[] = []
+    let { version } = settings
+    for (const [part, value] of file.value!.parts) {
+      if (left.value.has(part) || isRefused(part, hasPoints)) continue
+      const answer = await savePart(part, value, version)
+      if (answer.ok) version = answer.data.version
+      else refused.push(pair(partTitle(part), refusalOf(answer.error)))
+    }
+    problems.value = refused
+    file.value = null
+    await Promise.all([from.reload(), readEvent()])
+    if (refused.length === 0) showToast(said.taken)
+  }
+  return (
+    <div class="stack">
+      <label class="drop">
+        <strong>{said.import}</strong>
+        <span class="small">{said.note}</span>
+        <input
+          type="file"
+          name="settings-file"
+          accept=".zip,.json"
+          onChange={({ currentTarget }) => {
+            void read(currentTarget.files?.[0])
+            // The same file can be chosen again once it was changed.
+            currentTarget.value = ''
+          }}
+        />
+      </label>
+      <div role="alert" class="problem">
+        {problems.value.map((problem) => (
+          <p key={problem}>{problem}</p>
+        ))}
+      </div>
+      {file.value === null ? null : (
+        <>
+          <Chosen parts={file.value.parts} left={left} hasPoints={hasPoints} />
+          {hasPoints && file.value.parts.some(([part]) => part === 'route') ? (
+            <p class="small">{said.points}</p>
+          ) : null}
+          {zone === undefined || file.value.timeZone === null || file.value.timeZone === zone ? null : (
+            <p class="small warn-text">{said.zone(file.value.timeZone, zone)}</p>
+          )}
+          <div class="row">
+            <BusyButton run={take}>{said.take}</BusyButton>
+          </div>
+        </>
+      )}
+    </div>
+  )
+}
+
+interface ChosenProps {
+  readonly parts: SettingsFile['parts']
+  readonly left: { value: ReadonlySet<EventPart> }
+  readonly hasPoints: boolean
+}
+
+const Chosen = ({ parts, left, hasPoints }: ChosenProps) => (
+  <fieldset class="route-lines">
+    <legend>{words.value.archive.parts}</legend>
+    {parts.map(([part]) => (
+      <label key={part} class="row">
+        <input
+          type="checkbox"
+          name={`import-${part}`}
+          disabled={isRefused(part, hasPoints)}
+          checked={!left.value.has(part) && !isRefused(part, hasPoints)}
+          onChange={({ currentTarget }) => {
+            const others = [...left.value].filter((one) => one !== part)
+            left.value = new Set(currentTarget.checked ? others : [...others, part])
+          }}
+        />
+        {partTitle(part)}
+      </label>
+    ))}
+  </fieldset>
+)

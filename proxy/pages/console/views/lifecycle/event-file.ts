@@ -1,0 +1,111 @@
+/** The settings of an event as a file, with which another event begins. */
+import type { EventPart } from '#shared/contracts/event-settings.ts'
+import { unzipSync } from 'fflate'
+import type { EventSettings } from '../../event.ts'
+
+const PARTS = [
+  'name',
+  'route',
+  'contact',
+  'notice',
+  'languages',
+  'words',
+  'survey',
+  'messages',
+] as const satisfies readonly EventPart[]
+
+/** Format of the file. A release that changes what a reader must know raises it. */
+const FORMAT = 1
+const MARK = 'event_settings'
+export const SETTINGS_FILE = 'settings.json'
+
+/** A settings file has at most as much as its parts may have together. */
+const MAX_SETTINGS_BYTES = 2 * 1024 * 1024
+/** A larger archive is not read into the memory of the page. */
+const MAX_ARCHIVE_BYTES = 1024 * 1024 * 1024
+
+/**
+ * - `too-large`: the archive has more than 1 GB, or its settings more than 2 MB
+ * - `damaged`: an archive or JSON that cannot be read
+ * - `foreign`: no settings of an event
+ * - `newer`: written by a release that this one does not know
+ */
+export type SettingsFileFault = 'too-large' | 'damaged' | 'foreign' | 'newer'
+
+/** Parts as the file has them. The service validates them. */
+export interface SettingsFile {
+  readonly timeZone: string | null
+  readonly parts: readonly (readonly [part: EventPart, value: object])[]
+}
+
+/** @param madeAt ISO 8601 */
+export const settingsFileOf = (settings: EventSettings, timeZone: string, madeAt: string): string =>
+  JSON.stringify(
+    {
+      [MARK]: FORMAT,
+      made_at: madeAt,
+      time_zone: timeZone,
+      parts: Object.fromEntries(PARTS.map((part) => [part, settings[part].value])),
+    },
+    null,
+    2,
+  )
+
+const DATES: ReadonlySet<string> = new Set(['starts_at', 'ends_at', 'kept_until', 'planned_at'])
+
+/**
+ * Reads an archive, or the settings file of one. Dates that are over are null: they are those of the former event.
+ * @param nowMs epoch milliseconds
+ */
+export async function readSettingsFile(file: Blob, nowMs: number): Promise<SettingsFile | SettingsFileFault> {
+  if (file.size > MAX_ARCHIVE_BYTES) return 'too-large'
+  const bytes = contentOf(new Uint8Array(await file.arrayBuffer()))
+  if (typeof bytes === 'string') return bytes
+  if (bytes.length > MAX_SETTINGS_BYTES) return 'too-large'
+  const given = parsed(new TextDecoder().decode(bytes), nowMs)
+  if (given === undefined) return 'damaged'
+  if (!isObject(given) || !Object.hasOwn(given, MARK) || !isObject(given['parts'])) return 'foreign'
+  const { [MARK]: format, time_zone: timeZone, parts } = given
+  if (typeof format !== 'number' || !Number.isInteger(format) || format < 1) return 'foreign'
+  if (format > FORMAT) return 'newer'
+  const known = PARTS.flatMap((name) => {
+    const part = Object.hasOwn(parts, name) ? parts[name] : undefined
+    return isObject(part) ? [[name, part] as const] : []
+  })
+  if (known.length === 0) return 'foreign'
+  return {
+    timeZone: typeof timeZone === 'string' ? timeZone : null,
+    parts: known,
+  }
+}
+
+const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+
+function parsed(text: string, nowMs: number): unknown {
+  try {
+    return JSON.parse(text, (key, value: unknown) =>
+      DATES.has(key) && !(typeof value === 'string' && Date.parse(value) > nowMs) ? null : value,
+    )
+  } catch {
+    return undefined
+  }
+}
+
+/** The settings inside an archive; other bytes as they are. */
+function contentOf(bytes: Uint8Array): Uint8Array | SettingsFileFault {
+  if (bytes[0] !== 0x50 || bytes[1] !== 0x4b) return bytes
+  let isTooLarge = false
+  try {
+    const files = unzipSync(bytes, {
+      filter({ name, originalSize }) {
+        if (name !== SETTINGS_FILE) return false
+        isTooLarge = originalSize > MAX_SETTINGS_BYTES
+        return !isTooLarge
+      },
+    })
+    return isTooLarge ? 'too-large' : (files[SETTINGS_FILE] ?? 'foreign')
+  } catch {
+    return 'damaged'
+  }
+}

@@ -1,0 +1,37 @@
+/** The parts of the event's settings: how each is called, and how it is saved. */
+import type { Answer } from '#shared/client/index.ts'
+import type { EventPart } from '#shared/contracts/event-settings.ts'
+import type { EventSettings } from '../../event.ts'
+import { client } from '../../session.ts'
+import { words } from '../../words.ts'
+
+type Save = (input: never) => Promise<Answer<EventSettings>>
+
+const SAVES: Readonly<Record<EventPart, Save>> = {
+  name: client.setEventName,
+  route: client.setEventRoute,
+  contact: client.setEventContact,
+  notice: client.setEventNotice,
+  languages: client.setEventLanguages,
+  words: client.setEventWords,
+  survey: client.setEventSurvey,
+  messages: client.setEventMessages,
+}
+
+/** Saves a part as a file has it: the service refuses what is not valid. @param version as in `setEventName` */
+export const savePart = (part: EventPart, value: object, version: number) =>
+  SAVES[part]({ ...value, version } as never)
+
+export function partTitle(part: EventPart): string {
+  const { event, route, survey, templates } = words.value
+  return {
+    name: event.name,
+    route: route.title,
+    contact: event.contact,
+    notice: event.notice,
+    languages: event.languages,
+    words: event.words,
+    survey: survey.title,
+    messages: templates.title,
+  }[part]
+}

@@ -20,6 +20,7 @@ import {
   setEventSurveyEndpoint,
   setEventRouteEndpoint,
   setEventWordsEndpoint,
+  setRehearsalEndpoint,
 } from '#shared/contracts/event-settings.ts'
 import {
   endActivityEndpoint,
@@ -87,7 +88,7 @@ import { createErasureSweep } from './erasure/finish-erasures.ts'
 import { readOwnWalk } from './own-data/read-own-walk.ts'
 import { showConfig, showNotice, showSurveyForm } from './own-data/show-config.ts'
 import { exportUser } from './pilgrims/export-user.ts'
-import { createFirstSettings, readSettings, setPart } from './event/set-event.ts'
+import { createFirstSettings, readSettings, setPart, setRehearsal } from './event/set-event.ts'
 import { forceFlush } from './lifecycle/force-flush.ts'
 import { listAudit } from './reports/list-audit.ts'
 import {
@@ -127,6 +128,7 @@ function serveEvent({ serve }: Router, context: ServiceContext): void {
   serve(setEventMessagesEndpoint, ({ operator, body }) => setPart(context, operator, 'messages', body))
   serve(setEventNoticeEndpoint, ({ operator, body }) => setPart(context, operator, 'notice', body))
   serve(setEventWordsEndpoint, ({ operator, body }) => setPart(context, operator, 'words', body))
+  serve(setRehearsalEndpoint, ({ operator, body }) => setRehearsal(context, operator, body))
   serve(surveysEndpoint, ({ operator, query, request }) =>
     request.headers.get('accept')?.includes('text/csv')
       ? surveysCsv(context, operator)

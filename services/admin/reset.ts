@@ -17,11 +17,13 @@ import {
 } from './backup/take-backup.ts'
 import { hostname, userInfo } from 'node:os'
 import { eq, sql } from 'drizzle-orm'
+import { nameIn } from '#shared/core/rules/languages.ts'
 import { ACTIVITY_ID } from '#shared/pilgrims/activity-status.ts'
 import { type Event, readEvent } from '#shared/pilgrims/event-settings.ts'
 import { publishStatus } from '#shared/pilgrims/kv-copies.ts'
 import { type Actor, audit } from '#shared/service/security/audit-log.ts'
 import { followers, activity, erasures } from '#shared/stores/schema/tables.ts'
+import { noteCleared } from './event/set-event.ts'
 import { existsSync, readdirSync } from 'node:fs'
 import { time } from '#shared/contracts/fields.ts'
 import { readSchema } from '#shared/stores/db/migrate.ts'
@@ -68,6 +70,7 @@ export async function clearRehearsal(installation: Installation, contents: Conte
         changedBy: actor.name,
       })
       .where(eq(activity.id, ACTIVITY_ID))
+    await noteCleared(tx, installation, now())
     await audit(tx, actor, 'reset', { state: 'done' }, now())
   })
   await publishStatus(db, kv)
@@ -146,11 +149,16 @@ nothing is deleted. If a reset is interrupted, run it again.
 Exit codes: 0 cleared, 1 refused or failed, 2 wrong command line.`
 
 /** @throws CommandRefused unless the given name is the event's */
-async function confirm({ names, name }: Event, given: string | undefined, contents: Contents): Promise<void> {
+async function confirm(
+  { ownNames, language }: Event,
+  given: string | undefined,
+  contents: Contents,
+): Promise<void> {
+  const name = nameIn(ownNames, language, language)
   const list = Object.entries(contents).map(([what, count]) => `${count} ${what.replaceAll('_', ' ')}`)
   screen.print(`This deletes permanently: ${list.join(', ') || 'nothing, because nothing is stored'}.`)
   const typed = given ?? (process.stdin.isTTY ? await ask(`Type the name of the event (${name}): `) : '')
-  if (!Object.values(names).includes(typed.trim()))
+  if (!Object.values(ownNames).includes(typed.trim()))
     throw new CommandRefused(
       `Nothing is deleted. To confirm, give the event's name: --yes ${JSON.stringify(name)}.`,
     )

@@ -40,6 +40,7 @@ export function createSurveyProfile(context: ServiceContext): Service {
       calendar,
       area: (lat, lng) => event.current.area(lat, lng),
       maxAgeMs: config.maxAgeMs,
+      clearedMs: () => event.current.clearedMs,
       limit: config.limits.sync,
       count: counters.count,
     },

@@ -137,7 +137,8 @@ function servePoints(
 ): void {
   const { config, calendar, event, now } = context
   const area: InArea = (lat, lng) => event.current.area(lat, lng)
-  const accept = { calendar, area, maxAgeMs: config.maxAgeMs, count }
+  const clearedMs = () => event.current.clearedMs
+  const accept = { calendar, area, maxAgeMs: config.maxAgeMs, clearedMs, count }
   const checkInRules = { ...accept, limit: config.limits.checkin }
   const syncRules = { ...accept, limit: config.limits.sync }
   const ingestRules = { ...accept, limit: config.limits.ingest }

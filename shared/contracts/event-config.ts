@@ -8,7 +8,7 @@ import { ActivityStatus, Time, exampleText } from './fields.ts'
 const endpoint = endpointsOf('admin')
 
 export const EventConfig = z.object({
-  name: exampleText('白沙屯媽祖進香').describe('In the event’s own language'),
+  name: exampleText('白沙屯媽祖進香').describe('In the event’s own language; in a rehearsal it says so'),
   names: EventNames.describe('The name in each language that has one'),
   language: Language.describe('The event’s own language'),
   languages: z.array(Language).describe('Offered languages; readers of any other get English'),
@@ -35,6 +35,7 @@ export const EventConfig = z.object({
   crowd: z.int().describe('Fewest pilgrims at a place of the public map; 1: it can show a single one'),
   max_age_days: z.int().describe('Older points are refused'),
   push_key: z.string().nullable().describe('Public VAPID key for Web Push, base64url; null: Web Push is off'),
+  rehearsal: z.boolean().describe('What is shown is not the event'),
   status: ActivityStatus.nullable().describe('null: not known at the moment'),
   message: z.string().nullable(),
   emergency_number: exampleText('119')

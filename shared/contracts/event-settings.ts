@@ -211,6 +211,11 @@ export const MessagesPart = z.object({
 })
 export type MessagesPart = z.infer<typeof MessagesPart>
 
+export const RehearsalPart = z.object({
+  on: z.boolean().describe('Every page, card and message names the event as a rehearsal'),
+  cleared_at: Time.nullable().describe('When a rehearsal was cleared last. Points from before are refused'),
+})
+
 /** Each part is stored, versioned and changed as a whole. */
 export const EVENT_PARTS = {
   name: NamePart,
@@ -221,6 +226,7 @@ export const EVENT_PARTS = {
   notice: NoticePart,
   survey: SurveyPart,
   messages: MessagesPart,
+  rehearsal: RehearsalPart,
 } as const
 export type EventPart = keyof typeof EVENT_PARTS
 export type EventParts = { readonly [P in EventPart]: z.infer<(typeof EVENT_PARTS)[P]> }
@@ -243,6 +249,7 @@ export const EventSettings = z.object({
   notice: stored(NoticePart),
   survey: stored(SurveyPart).describe('Version 0: the ten default questions'),
   messages: stored(MessagesPart),
+  rehearsal: stored(RehearsalPart),
 })
 export type EventSettings = z.infer<typeof EventSettings>
 
@@ -263,6 +270,7 @@ export const SetLanguagesRequest = LanguagesPart.extend({ version })
 export const SetWordsRequest = WordsPart.extend({ version })
 export const SetSurveyRequest = SurveyPart.extend({ version })
 export const SetMessagesRequest = MessagesPart.extend({ version })
+export const SetRehearsalRequest = RehearsalPart.pick({ on: true }).extend({ version })
 export const SetNoticeRequest = NoticePart.extend({ kept_until: Sent, version })
 export const SetRouteRequest = RoutePart.extend({
   stations: z.array(SettingsStation.extend({ planned_at: Sent })).max(MAX_STATIONS),
@@ -344,6 +352,15 @@ export const setEventMessagesEndpoint = endpoint('PUT /api/event/admin/settings/
   summary: 'Sets the messages that name the event, which they do in place of {event}',
   access: 'owner',
   body: SetMessagesRequest,
+  data: EventSettings,
+  errors: ['conflict'],
+})
+
+export const setRehearsalEndpoint = endpoint('PUT /api/event/admin/settings/rehearsal', {
+  id: 'setRehearsal',
+  summary: 'Begins or ends a rehearsal: while it is on, the event’s name says so everywhere',
+  access: 'owner',
+  body: SetRehearsalRequest,
   data: EventSettings,
   errors: ['conflict'],
 })

@@ -4,7 +4,7 @@
  * environment, or its default.
  */
 import { asc, gt } from 'drizzle-orm'
-import type { Language } from '#shared/contracts/bot.ts'
+import { Language } from '#shared/contracts/bot.ts'
 import {
   EVENT_PARTS,
   type EventNames,
@@ -36,6 +36,12 @@ export type StoredPart = typeof eventSettings.$inferSelect
 export interface Event {
   /** Version of the settings; 0: nothing was set. */
   readonly version: number
+  /** What is shown is not the event. Every name that is shown says so. */
+  readonly isRehearsal: boolean
+  /** Points from before belong to a rehearsal that was cleared, epoch milliseconds; null: none was. */
+  readonly clearedMs: number | null
+  /** As the owner has set them. */
+  readonly ownNames: EventNames
   readonly names: EventNames
   /** The name in the event's own language. */
   readonly name: string
@@ -78,13 +84,17 @@ export function eventOf(
   version: number,
   versions: PartVersions,
 ): Event {
-  const { name, contact, languages: of, words, notice, survey, messages } = parts
-  const { names, starts_at, ends_at } = name
+  const { name, contact, languages: of, words, notice, survey, messages, rehearsal } = parts
+  const { names: ownNames, starts_at, ends_at } = name
   const { language, languages } = of
+  const names = rehearsal.on ? rehearsalNames(ownNames, language) : ownNames
   const namesOfLevels = (reader: Language) =>
     levelNames(words.level_names, LEVEL_NAMES[reader], reader, language)
   return {
     version,
+    isRehearsal: rehearsal.on,
+    clearedMs: rehearsal.cleared_at === null ? null : Date.parse(rehearsal.cleared_at),
+    ownNames,
     names,
     name: nameIn(names, language, language),
     nameFor: (reader) => nameIn(names, reader, language),
@@ -112,6 +122,12 @@ export function eventOf(
     ...wayOf(config, parts.route, language),
   }
 }
+
+/** Every reader gets the word in their own language, also where the event has no name in it. */
+const rehearsalNames = (names: EventNames, language: Language): EventNames =>
+  Object.fromEntries(
+    Language.options.map((reader) => [reader, BOT_WORDS[reader].rehearsal(nameIn(names, reader, language))]),
+  )
 
 /** The owner's messages for a reader. A language without one, and no other Chinese, has its default. */
 const ownMessages = (messages: MessagesPart, reader: Language) =>

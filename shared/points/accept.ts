@@ -20,6 +20,8 @@ export interface AcceptRules {
   readonly calendar: Calendar
   readonly area: InArea
   readonly maxAgeMs: number
+  /** Points from before belong to a cleared rehearsal, epoch milliseconds; null: none was cleared. */
+  readonly clearedMs: () => number | null
 }
 
 /** A check-in up to this far ahead (a wrong clock) is accepted, and counts at the time of receipt. */
@@ -55,12 +57,13 @@ function pointOf(
 /**
  * Validates a check-in. Without a timestamp it gets the time of receipt; with one that is up to 24 h ahead it counts
  * at the time of receipt.
- * @throws Refusal 400 for an invalid timestamp, one that lies further ahead, or one older than `maxAgeMs`
+ * @throws Refusal 400 for an invalid timestamp, one that lies further ahead, one older than `maxAgeMs`, or of a cleared
+ * rehearsal
  */
 export function acceptCheckIn(
   given: GpsPoint,
   receivedMs: number,
-  { calendar, area, maxAgeMs }: AcceptRules,
+  { calendar, area, maxAgeMs, clearedMs }: AcceptRules,
 ): Point {
   if (given.timestamp === undefined || given.timestamp === null)
     return pointOf(given, 'c', receivedMs, receivedMs, receivedMs, area)
@@ -73,6 +76,8 @@ export function acceptCheckIn(
     if (looksLikeSeconds(given.timestamp)) throw invalid(`timestamp: ${SECONDS_RULE}`)
     throw invalid(`timestamp: is older than ${maxAgeMs / 86_400_000} days and is not accepted any more`)
   }
+  if (sentMs < (clearedMs() ?? -Infinity))
+    throw invalid('timestamp: is of the rehearsal, whose check-ins were deleted')
   return pointOf(given, 'c', sentMs, Math.min(sentMs, receivedMs), receivedMs, area)
 }
 
@@ -100,7 +105,7 @@ export function acceptTrack(
 function acceptTrackPoint(
   value: unknown,
   receivedMs: number,
-  { calendar, area, maxAgeMs }: AcceptRules,
+  { calendar, area, maxAgeMs, clearedMs }: AcceptRules,
 ): Point | PointRejection {
   const given = fastGpsPoint(value) ?? checkGpsPoint(value)
   if (typeof given === 'string') return given
@@ -109,6 +114,7 @@ function acceptTrackPoint(
   if (sentMs === null) return looksLikeSeconds(given.timestamp) ? 'in-seconds' : 'invalid-timestamp'
   if (sentMs > receivedMs + TRACK_AHEAD_MS) return 'in-the-future'
   if (sentMs < receivedMs - maxAgeMs) return looksLikeSeconds(given.timestamp) ? 'in-seconds' : 'too-old'
+  if (sentMs < (clearedMs() ?? -Infinity)) return 'too-old'
   return pointOf(given, 't', sentMs, sentMs, receivedMs, area)
 }
 

@@ -27,6 +27,7 @@ import {
 import { openRealTestStack } from '#tests/helpers/test-stack-real.ts'
 import { contents, fill, type Kind, type Opened, openInstallation } from './backup-harness.ts'
 import { runCommand } from '#tests/helpers/process.ts'
+import { post } from '#tests/helpers/pilgrim.ts'
 
 const KINDS: Kind[] = embeddedOnly ? ['embedded'] : ['embedded', 'real']
 const AHEAD = Date.now() + 3_600_000
@@ -167,6 +168,7 @@ describe('the command', () => {
     try {
       const userId = newPilgrimId()
       expect((await checkIn(run, userId)).status).toBe(202)
+      const rehearsedAt = Date.now()
       expect(await runReset(env, YES)).toMatchObject({
         code: 1,
         text: expect.stringContaining('in use') as string,
@@ -187,6 +189,9 @@ describe('the command', () => {
       expect(await isKnown(run, userId)).toBe(404)
       expect(await resetsOf(run)).toBe(2)
       expect((await checkIn(run, userId)).status).toBe(202)
+      // A phone that kept a point of the rehearsal does not bring it back.
+      const sent = { user_id: userId, lat: 24, lng: 120.7, timestamp: rehearsedAt }
+      expect((await post(run, 'checkin', sent)).status).toBe(400)
     } finally {
       await run.stop('SIGKILL')
       run.remove()

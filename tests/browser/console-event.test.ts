@@ -299,3 +299,21 @@ test('an archive holds reports and settings, with which another event begins; ot
   await again.getByText('This installation has points already').waitFor()
   expect(await again.locator('input[name=import-route]').isDisabled()).toBe(true)
 })
+
+test('in a rehearsal every page names it, and the console has a bar until an owner ends it', async () => {
+  await using map = await event.open({ path: '/?lang=ja', viewport: { width: 390, height: 844 } })
+  await using opened = await event.console({ view: 'lifecycle' })
+  const { page } = opened
+  await page.getByRole('button', { name: 'Begin a rehearsal' }).click()
+  const bar = page.locator('.bar-across', { hasText: 'what you see is not the event' })
+  await bar.waitFor()
+  await page.locator('.event-rehearsal', { hasText: '--own-route' }).waitFor()
+  await photograph(page, 'console-rehearsal')
+  await map.page.getByRole('heading', { name: 'リハーサル：' }).first().waitFor({ timeout: FOLLOWS_MS })
+  await photograph(map.page, 'map-rehearsal')
+  await using app = await event.open({ path: '/walk/?lang=en', viewport: { width: 390, height: 844 } })
+  await app.page.getByText('Rehearsal: ').first().waitFor()
+  await photograph(app.page, 'walk-rehearsal')
+  await page.getByRole('button', { name: 'End the rehearsal' }).click()
+  await bar.waitFor({ state: 'detached' })
+})

@@ -50,6 +50,7 @@ const OWNER = [
   'PUT /api/event/admin/settings/languages',
   'PUT /api/event/admin/settings/messages',
   'PUT /api/event/admin/settings/notice',
+  'PUT /api/event/admin/settings/rehearsal',
   'PUT /api/event/admin/settings/route',
   'PUT /api/event/admin/settings/survey',
   'PUT /api/event/admin/settings/words',

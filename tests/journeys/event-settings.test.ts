@@ -268,7 +268,33 @@ describeBothStacks(
       expect(csv).toContain(`"1","${version + 1}","4","blister"`)
     })
 
+    test('in a rehearsal every name that is shown says so, in each language, and none after it', async () => {
+      const { version, name } = await settings()
+      const { names } = name.value
+      expect((await put('rehearsal', { on: true, version })).status).toBe(200)
+      const english = `Rehearsal: ${names.en ?? names['zh-Hant']!}`
+      expect(await config()).toMatchObject({
+        rehearsal: true,
+        names: { 'zh-Hant': `彩排：${names['zh-Hant']!}`, en: english },
+      })
+      expect((await settings()).name).toEqual(name)
+      const follows = (expected: string) =>
+        until(async () => (await map()).event.names.en === expected, 'the map to follow')
+      await follows(english)
+      const userId = newAppId()
+      await post(stack, 'checkin', { user_id: userId, lat: 52.05, lng: 5.8 })
+      const { url } = await dataOf(await post(stack, 'shares', { user_id: userId }), createShareEndpoint)
+      const link = async () =>
+        (await stack.fetch(new URL(url).pathname, { headers: { 'Accept-Language': 'en' } })).text()
+      await until(async () => (await link()).includes(english), 'the page of the link to follow')
+      expect((await put('rehearsal', { on: false, version })).status).toBe(409)
+      expect((await put('rehearsal', { on: false, version: version + 1 })).status).toBe(200)
+      await follows(names.en ?? names['zh-Hant']!)
+      expect(await config()).toMatchObject({ rehearsal: false, names })
+    })
+
     test.each([
+      ['rehearsal', {}, 'on'],
       ['messages', { welcome: { en: 'x'.repeat(301) }, share: {}, about: {}, summaryTitle: {} }, 'welcome'],
       ['survey', { questions: [] }, 'questions'],
       ['survey', { questions: [{ kind: 'choice', ask: { en: 'What?' }, choices: [] }] }, 'choices'],

@@ -14,7 +14,12 @@ import { type KvDriver, quickKvDrivers, rules as admissionRules } from '#tests/k
 const MINUTE_MS = 60_000
 const NOW = Date.now()
 const iso = (ms: number): string => new Date(ms).toISOString()
-const accept: AcceptRules = { calendar: createCalendar('Asia/Taipei'), area: () => true, maxAgeMs: 1e10 }
+const accept: AcceptRules = {
+  calendar: createCalendar('Asia/Taipei'),
+  area: () => true,
+  maxAgeMs: 1e10,
+  clearedMs: () => null,
+}
 
 const counted: [name: string, points: number][] = []
 const rules = {

@@ -38,6 +38,7 @@ const sent = (points: readonly object[], admitTrack = admitted) =>
     calendar: createCalendar('Asia/Taipei'),
     area: () => true,
     maxAgeMs: 30 * 86_400_000,
+    clearedMs: () => null,
     limit: { max: 10, windowMs: 60_000 },
     count: (name, points) => (counted[name] = (counted[name] ?? 0) + points),
   })

@@ -15,6 +15,7 @@ const rules = {
   calendar: createCalendar('Asia/Taipei'),
   area: (lat: number) => lat > 20,
   maxAgeMs: 30 * DAY,
+  clearedMs: () => null,
 }
 const place = { lat: 23.5, lng: 120.25 }
 
@@ -50,6 +51,15 @@ describe('a check-in', () => {
     ['24 hours', DAY],
   ])('%s ahead stands where it was received, and keeps the time it sent', (_, ahead) => {
     expect(checkIn(NOW + ahead)).toMatchObject({ sentMs: NOW + ahead, recordedMs: NOW, receivedMs: NOW })
+  })
+
+  test('what a phone still has of a cleared rehearsal is refused, and what came after is not', () => {
+    const cleared = { ...rules, clearedMs: () => NOW - SECOND }
+    const before = { ...place, timestamp: NOW - SECOND - 1 }
+    expect(() => acceptCheckIn(before, NOW, cleared)).toThrow('rehearsal')
+    const { points, rejected } = acceptTrack([before, { ...place, timestamp: NOW - SECOND }], NOW, cleared)
+    expect([points.length, rejected]).toEqual([1, [{ index: 0, reason: 'too-old' }]])
+    expect(acceptCheckIn({ ...place, timestamp: NOW - SECOND }, NOW, cleared).recordedMs).toBe(NOW - SECOND)
   })
 
   test.each([

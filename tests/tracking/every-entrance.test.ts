@@ -63,6 +63,7 @@ const acceptRules = {
   calendar: createCalendar('Asia/Taipei'),
   area: () => true,
   maxAgeMs: 30 * 86_400_000,
+  clearedMs: () => null,
   count: () => undefined,
 }
 const unlimited = { max: 1_000_000, windowMs: MINUTE_MS }

@@ -54,6 +54,7 @@ function suite(driver: KvDriver): void {
         calendar: createCalendar('Asia/Taipei'),
         area: () => true,
         maxAgeMs: 1e10,
+        clearedMs: () => null,
         limit: rules().ingest,
         count: (name, points) => (counts[name] = (counts[name] ?? 0) + points),
       }

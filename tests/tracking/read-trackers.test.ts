@@ -33,6 +33,7 @@ const accept = (sent: Sent) =>
     calendar: createCalendar('Asia/Taipei'),
     area: () => true,
     maxAgeMs: 30 * 86_400_000,
+    clearedMs: () => null,
   })
 const only = (sent: Sent) => {
   const { points, rejected } = accept(sent)

@@ -7,7 +7,7 @@ import {
   type EventSettings,
   type RoutePart,
 } from '#shared/contracts/event-settings.ts'
-import { timeOrNull } from '#shared/contracts/fields.ts'
+import { time, timeOrNull } from '#shared/contracts/fields.ts'
 import { lockSettings, partsAfter, readVersions, type StoredPart } from '#shared/pilgrims/event-settings.ts'
 import { routeOfPart } from '#shared/pilgrims/event-route.ts'
 import { conflict, invalid } from '#shared/runtime/refusal.ts'
@@ -78,6 +78,29 @@ export async function setPart<P extends EventPart>(
   })
   await event.refresh()
   return readSettings(context)
+}
+
+/** Begins or ends a rehearsal. @throws as `setPart` */
+export async function setRehearsal(
+  context: ServiceContext,
+  operator: Acting,
+  change: { readonly on: boolean; readonly version: number },
+): Promise<EventSettings> {
+  const { cleared_at } = (await readSettings(context)).rehearsal.value
+  return setPart(context, operator, 'rehearsal', { ...change, cleared_at })
+}
+
+/** Notes that the data of a rehearsal were cleared, so that phones do not bring its points back. */
+export async function noteCleared(
+  tx: Tx,
+  { config }: Pick<ServiceContext, 'config'>,
+  nowMs: number,
+): Promise<void> {
+  await lockSettings(tx)
+  const rows = await readVersions(tx)
+  const { rehearsal } = partsAfter(config.event.parts, rows)
+  const value = { ...rehearsal, cleared_at: time(nowMs) }
+  await addVersion(tx, rows, { part: 'rehearsal', value, changedAt: new Date(nowMs), changedBy: null })
 }
 
 /** @throws Refusal 400 for stations without a line, and for lines without length */

@@ -55,6 +55,7 @@ export async function showConfig(context: ServiceContext): Promise<EventConfig> 
     survey_version: surveyVersion(context),
     crowd: config.mapCrowd,
     max_age_days: config.maxAgeMs / DAY_MS,
+    rehearsal: event.current.isRehearsal,
     push_key: config.push?.publicKey ?? null,
     status: status?.status ?? null,
     message: status?.message ?? null,

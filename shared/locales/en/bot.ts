@@ -98,6 +98,7 @@ export const bot = {
   photos: 'Got your photos!',
   paused: (message: string | null) =>
     `[Event paused] Check-ins and tracks are not taken for now. ${message ?? 'More information will follow.'}`,
+  rehearsal: (event: string) => `Rehearsal: ${event}`,
   summaryTitle: (event: string) => `${event} has come to its end`,
   /** Totals of the whole event. */
   summary: (pilgrims: number, checkins: number, km: number, savedKg: number) =>

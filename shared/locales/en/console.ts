@@ -738,6 +738,15 @@ export const words = {
     picture: 'Save as PNG',
     pdf: 'Save as PDF (A4)',
   },
+  rehearsal: {
+    bar: 'Rehearsal: what you see is not the event.',
+    title: 'Rehearsal',
+    isOff: 'Try everything before the event. Meanwhile every page, card and message begins with “Rehearsal”.',
+    isOn: 'On: every page, card and message begins with “Rehearsal”. End it, and clear its data with “bun run reset”, before the event begins.',
+    crowd: 'Fifty invented pilgrims walk your route with this command:',
+    begin: 'Begin a rehearsal',
+    end: 'End the rehearsal',
+  },
   archive: {
     title: 'Archive, and the next event',
     text: 'One ZIP file: figures and reports as CSV, a picture of the map, and the settings. The survey answers in it are private.',

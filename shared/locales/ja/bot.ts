@@ -85,6 +85,7 @@ export const bot: BotWords = {
   photos: '写真を受け取りました！',
   paused: (message) =>
     `【イベント一時停止】チェックインと軌跡の受付を停止しています。${message ?? '続報をお待ちください。'}`,
+  rehearsal: (event) => `リハーサル：${event}`,
   summaryTitle: (event) => `「${event}」は終了しました`,
   summary: (pilgrims, checkins, km, savedKg) =>
     `${figure(pilgrims)} 人の巡礼者が ${figure(km)} km（乗り物を含む）を進み、${figure(checkins)} 回チェックインし、バスと比べて ${figure(savedKg)} kg のCO2を減らしました。ありがとうございました。`,

@@ -79,6 +79,7 @@ export const bot: BotWords = {
   photo: (count) => `收到您的照片了！目前共 ${count} 張。`,
   photos: '收到您的照片了！',
   paused: (message) => `【活動暫停】打卡與軌跡暫停接收。${message ?? '請留意後續通知。'}`,
+  rehearsal: (event) => `彩排：${event}`,
   summaryTitle: (event) => `「${event}」圓滿結束`,
   summary: (pilgrims, checkins, km, savedKg) =>
     `感謝 ${figure(pilgrims)} 位香客同行：共前進 ${figure(km)} 公里（含搭車）、打卡 ${figure(checkins)} 次，比搭公車減少 ${figure(savedKg)} 公斤碳排。`,

@@ -700,6 +700,15 @@ export const words: ConsoleWords = {
     picture: '存成 PNG',
     pdf: '存成 PDF（A4）',
   },
+  rehearsal: {
+    bar: '彩排中：您看到的不是正式活動。',
+    title: '彩排',
+    isOff: '活動前先試走一遍。期間每個頁面、卡片與訊息都以「彩排」開頭。',
+    isOn: '進行中：每個頁面、卡片與訊息都以「彩排」開頭。活動開始前請結束彩排，並以「bun run reset」清除資料。',
+    crowd: '用這個指令讓五十位虛構香客走您的路線：',
+    begin: '開始彩排',
+    end: '結束彩排',
+  },
   archive: {
     title: '封存與下一次活動',
     text: '一個 ZIP 檔：數字與報表（CSV）、地圖圖片、設定。其中的問卷答案屬個人資料。',

@@ -131,6 +131,7 @@ export function eventFromEnvironment(
     notice: { organiser: null, contact: null, kept_until: null, texts: {} },
     survey: DEFAULT_SURVEY,
     messages: { welcome: {}, share: {}, about: {}, summaryTitle: {} },
+    rehearsal: { on: false, cleared_at: null },
   }
   const given = Object.entries(VARIABLES).map(([part, names]) => ({
     part: part as EventPart,

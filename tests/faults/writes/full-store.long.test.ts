@@ -71,6 +71,7 @@ const ADD: readonly string[] = [
   'setEventRoute',
   'setEventSurvey',
   'setEventWords',
+  'setRehearsal',
   'forceFlush',
   'requeueDeadLetter',
   'deployMenus',

@@ -150,6 +150,7 @@ export function countedOf(fixes: readonly Fix[]): { readonly km: number; readonl
     calendar,
     area: () => true,
     maxAgeMs: 30 * 86_400_000,
+    clearedMs: () => null,
   })
   if (rejected.length > 0) throw new Error(`rejected: ${JSON.stringify(rejected)}`)
   const { totals } = totalPoints(START, points.map(foldPointOf).sort(byInstant), calendar)

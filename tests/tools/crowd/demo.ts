@@ -9,7 +9,7 @@ import { runCrowd } from './run-crowd.ts'
 import { openTarget, type Target } from './open-target.ts'
 import { createTally, type Tally } from './tally.ts'
 import { chooseTimetable, type Timetable } from './timetable.ts'
-import { readWay } from './way.ts'
+import { fetchWay, readWay } from './way.ts'
 import { createClient } from '#shared/client/index.ts'
 import { ReplayFault } from '../replay/phone.ts'
 import type { LineServer } from '#tests/helpers/line-server.ts'
@@ -97,8 +97,10 @@ async function walk(
   stopping: AbortController,
 ): Promise<0 | 1> {
   const { signal } = stopping
-  const { pilgrims, seed, maxPoints, pointsOnly } = options
-  const crowd = createCrowd({ pilgrims, seed, way: readWay(), sparseUntilS: timetable.fromS })
+  const { pilgrims, seed, maxPoints, pointsOnly, ownRoute } = options
+  const { url: address, fetch: send } = target
+  const way = ownRoute ? await fetchWay(createClient({ baseUrl: address, fetch: send })) : readWay()
+  const crowd = createCrowd({ pilgrims, seed, way, sparseUntilS: timetable.fromS })
   if (target.line !== null) tellLine(target.line, crowd.people)
   const tally = createTally()
   let atS = 0

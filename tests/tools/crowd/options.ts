@@ -17,6 +17,7 @@ Starts a service of its own with new data, or sends to one that runs (--url).
   --points-only       people check in and walk, and do nothing else: for loads
   --exit              end when the walk has ended, instead of keeping the own service up
   --url <https://…>   send to this service. Ids of the crowd begin with Ude30 or demo-
+  --own-route         walk the route of --url's event, as its owner has set it, in place of the demo's
   --token <token>     an operator's token for --url, to show the service's figures. Or: EVENT_VOLUNTEER_TOKEN
   --ca <file>         certificate (PEM) of the authority to trust for --url
   --insecure          trust any certificate
@@ -46,6 +47,7 @@ export function readOptions() {
     'points-only': { type: 'boolean', default: false },
     exit: { type: 'boolean', default: false },
     url: { type: 'string' },
+    'own-route': { type: 'boolean', default: false },
     token: { type: 'string' },
     ca: { type: 'string' },
     insecure: { type: 'boolean', default: false },
@@ -54,6 +56,7 @@ export function readOptions() {
   const check = createOptionChecks(USAGE)
   check.exclude(whole, from !== undefined, '--whole and --from')
   if (url === undefined && token !== undefined) check.refuse('--token belongs to --url.')
+  if (url === undefined && values['own-route']) check.refuse('--own-route belongs to --url.')
   if (url === undefined && ca !== undefined) check.refuse('--ca belongs to --url.')
   return {
     pilgrims: check.whole('--pilgrims', pilgrims, 1, 1_000_000),
@@ -67,6 +70,7 @@ export function readOptions() {
     exits: values.exit,
     /** Null: a service of its own. */
     url: url === undefined ? null : check.url('--url', url),
+    ownRoute: values['own-route'],
     token: token ?? null,
     ca: ca ?? null,
     insecure: values.insecure,

@@ -1,5 +1,8 @@
 /** The demo's way: places by kilometre, and stations. Reads a GeoJSON file with lines (walked in order) and points. */
 import { readFileSync } from 'node:fs'
+import type { Client } from '#shared/client/index.ts'
+import { unpackLines } from '#shared/core/rules/along-route.ts'
+import { ReplayFault } from '../replay/phone.ts'
 import { z } from 'zod'
 
 export interface Place {
@@ -47,6 +50,34 @@ export function readWay(path = ROUTE_FILE): Way {
   const stations = features.flatMap(({ geometry, properties: { name, km } }) =>
     geometry.type === 'Point' ? [{ name, km }] : [],
   )
+  return wayOf(lines, stations)
+}
+
+/** The share of the way that the procession goes in the days before its rest, where no turning point is known. */
+const TURN = 4 / 7
+
+/** The way of a service. @throws ReplayFault if its owner has set none */
+export async function fetchWay(client: Pick<Client, 'readRoute'>): Promise<Way> {
+  const answer = await client.readRoute()
+  if (!answer.ok) throw new ReplayFault(answer.error.message)
+  const { lines, stations } = answer.data
+  if (lines.length === 0)
+    throw new ReplayFault('--own-route: the event has no route. Set it in the console, in the view Event.')
+  const way = wayOf(
+    [unpackLines(lines).flat()],
+    stations.map(({ name, route_km: km }) => ({ name, km })),
+  )
+  const { lengthKm } = way
+  const ends = [
+    { name: '0', km: 0 },
+    ...way.stations.filter(({ km }) => km > 0 && km < lengthKm),
+    { name: lengthKm.toFixed(1), km: lengthKm },
+  ]
+  return { ...way, turnKm: lengthKm * TURN, stations: ends }
+}
+
+/** @param lines in walking order, each beginning where the one before ends; the first one ends at the turning point */
+function wayOf(lines: readonly (readonly Place[])[], stations: readonly Station[]): Way {
   const places = lines.flatMap((line, i) => (i === 0 ? line : line.slice(1)))
   const alongKm = [0]
   for (let i = 1; i < places.length; i++) {

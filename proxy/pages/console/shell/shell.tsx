@@ -1,5 +1,5 @@
 /** The signed-in console: bars, navigation, and one view. */
-import { eventName, isNotStarted } from '../event.ts'
+import { eventName, isNotStarted, isRehearsal } from '../event.ts'
 import { SILENT_HOURS } from '#shared/core/rules/silence.ts'
 import { figure } from '#shared/locales/units.ts'
 import { signal, useComputed, useSignal, useSignalEffect } from '@preact/signals'
@@ -240,6 +240,7 @@ function ConnectionBar() {
   return (
     <output class="bars-across">
       <WaitBar />
+      {isRehearsal.value ? <span class="bar-across paused">{words.value.rehearsal.bar}</span> : null}
       {isCutOff.value ? (
         <span class="bar-across lost">{`${said.lost} ${clock(heardAt.value ?? performance.timeOrigin)}`}</span>
       ) : null}

@@ -43,7 +43,12 @@ const answers: Record<string, (argument: string) => Fetch> = {
     }
   },
   track() {
-    const rules = { calendar: createCalendar('Asia/Taipei'), area: () => true, maxAgeMs: 30 * 86_400_000 }
+    const rules = {
+      calendar: createCalendar('Asia/Taipei'),
+      area: () => true,
+      maxAgeMs: 30 * 86_400_000,
+      clearedMs: () => null,
+    }
     return async (request) => {
       const batch = fastTrackSync(await request.json())
       if (batch === null) return new Response('', { status: 400 })

@@ -1,6 +1,5 @@
 /** The whole event as a file, and the settings of such a file as the beginning of another event. */
 import type { Data } from '#shared/client/index.ts'
-import type { EventPart } from '#shared/contracts/event-settings.ts'
 import { useSignal } from '@preact/signals'
 import { dayOf, now } from '../../clock.ts'
 import { type EventSettings, event, readEvent } from '../../event.ts'
@@ -11,7 +10,7 @@ import type { Resource } from '../../resource.ts'
 import { pair, words } from '../../words.ts'
 import { showToast } from '../../../design/toast.tsx'
 import type { SettingsFile, SettingsFileFault } from './event-file.ts'
-import { partTitle, savePart } from './event-parts.ts'
+import { type FilePart, partTitle, savePart } from './event-parts.ts'
 
 interface ArchiveProps {
   readonly from: Resource<EventSettings>
@@ -55,14 +54,14 @@ interface ImportProps extends ArchiveProps {
 }
 
 /** Once there are points, another route would falsify what they count for. */
-const isRefused = (part: EventPart, hasPoints: boolean): boolean => part === 'route' && hasPoints
+const isRefused = (part: FilePart, hasPoints: boolean): boolean => part === 'route' && hasPoints
 
 function Import({ from, settings, condition }: ImportProps) {
   const said = words.value.archive
   const file = useSignal<SettingsFile | null>(null)
   const problems = useSignal<readonly string[]>([])
   const zone = event.value?.time_zone
-  const left = useSignal<ReadonlySet<EventPart>>(new Set())
+  const left = useSignal<ReadonlySet<FilePart>>(new Set())
   // Unknown counts as yes: a route that is left out can be taken over later.
   const hasPoints = (condition.value.value?.ledger?.received ?? 1) > 0
   const read = async (chosen: File | undefined) => {
@@ -128,7 +127,7 @@ function Import({ from, settings, condition }: ImportProps) {
 
 interface ChosenProps {
   readonly parts: SettingsFile['parts']
-  readonly left: { value: ReadonlySet<EventPart> }
+  readonly left: { value: ReadonlySet<FilePart> }
   readonly hasPoints: boolean
 }
 

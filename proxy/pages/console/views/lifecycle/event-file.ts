@@ -1,7 +1,7 @@
 /** The settings of an event as a file, with which another event begins. */
-import type { EventPart } from '#shared/contracts/event-settings.ts'
 import { unzipSync } from 'fflate'
 import type { EventSettings } from '../../event.ts'
+import type { FilePart } from './event-parts.ts'
 
 const PARTS = [
   'name',
@@ -12,7 +12,7 @@ const PARTS = [
   'words',
   'survey',
   'messages',
-] as const satisfies readonly EventPart[]
+] as const satisfies readonly FilePart[]
 
 /** Format of the file. A release that changes what a reader must know raises it. */
 const FORMAT = 1
@@ -35,7 +35,7 @@ export type SettingsFileFault = 'too-large' | 'damaged' | 'foreign' | 'newer'
 /** Parts as the file has them. The service validates them. */
 export interface SettingsFile {
   readonly timeZone: string | null
-  readonly parts: readonly (readonly [part: EventPart, value: object])[]
+  readonly parts: readonly (readonly [part: FilePart, value: object])[]
 }
 
 /** @param madeAt ISO 8601 */

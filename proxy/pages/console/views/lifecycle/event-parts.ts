@@ -5,9 +5,12 @@ import type { EventSettings } from '../../event.ts'
 import { client } from '../../session.ts'
 import { words } from '../../words.ts'
 
+/** What describes the event. A rehearsal is a state of the installation. */
+export type FilePart = Exclude<EventPart, 'rehearsal'>
+
 type Save = (input: never) => Promise<Answer<EventSettings>>
 
-const SAVES: Readonly<Record<EventPart, Save>> = {
+const SAVES: Readonly<Record<FilePart, Save>> = {
   name: client.setEventName,
   route: client.setEventRoute,
   contact: client.setEventContact,
@@ -19,10 +22,10 @@ const SAVES: Readonly<Record<EventPart, Save>> = {
 }
 
 /** Saves a part as a file has it: the service refuses what is not valid. @param version as in `setEventName` */
-export const savePart = (part: EventPart, value: object, version: number) =>
+export const savePart = (part: FilePart, value: object, version: number) =>
   SAVES[part]({ ...value, version } as never)
 
-export function partTitle(part: EventPart): string {
+export function partTitle(part: FilePart): string {
   const { event, route, survey, templates } = words.value
   return {
     name: event.name,

@@ -14,6 +14,7 @@ import {
 import { Checklist } from './checklist.tsx'
 import { ArchivePanel } from './archive-panel.tsx'
 import { PosterPanel } from './poster-panel.tsx'
+import { RehearsalPanel } from './rehearsal-panel.tsx'
 import { RoutePanel } from './route-settings.tsx'
 import { MessagesPanel } from './event-messages.tsx'
 import { SurveyPanel } from './event-survey.tsx'
@@ -165,6 +166,7 @@ export function EventSettings({ hasEnded }: { readonly hasEnded: boolean }) {
       <SurveyPanel from={settings} />
       <MessagesPanel from={settings} />
       <PosterPanel from={settings} />
+      {hasEnded ? null : <RehearsalPanel from={settings} />}
       {hasEnded ? null : archive}
     </>
   )

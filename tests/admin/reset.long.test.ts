@@ -27,6 +27,7 @@ import {
 import { openRealTestStack } from '#tests/helpers/test-stack-real.ts'
 import { contents, fill, type Kind, type Opened, openInstallation } from './backup-harness.ts'
 import { runCommand } from '#tests/helpers/process.ts'
+import { setEvent } from '#tests/helpers/set-event.ts'
 import { post } from '#tests/helpers/pilgrim.ts'
 
 const KINDS: Kind[] = embeddedOnly ? ['embedded'] : ['embedded', 'real']
@@ -149,7 +150,8 @@ async function runReset(env: Record<string, string>, args: string[], killAfterMs
   return { code, text: out + err }
 }
 
-const EVENT = { EVENT_NAME: 'Mazu 2027', EVENT_STARTS_AT: new Date(AHEAD).toISOString() }
+const EVENT = { EVENT_NAME: 'Mazu 2027' }
+const DATES = { names: { 'zh-Hant': EVENT.EVENT_NAME }, starts_at: new Date(AHEAD).toISOString() }
 const YES = ['--yes', 'Mazu 2027']
 
 const resetsOf = async (stack: Pick<TestStack, 'fetch'>): Promise<number> => {
@@ -167,6 +169,7 @@ describe('the command', () => {
     const env = { ...EVENT, EVENT_DATA_DIR: run.dataDir }
     try {
       const userId = newPilgrimId()
+      await setEvent(run, 'name', DATES)
       expect((await checkIn(run, userId)).status).toBe(202)
       const rehearsedAt = Date.now()
       expect(await runReset(env, YES)).toMatchObject({
@@ -203,6 +206,7 @@ describe('the command', () => {
     async () => {
       const stack = await openRealTestStack({ settings: EVENT })
       try {
+        await setEvent(stack, 'name', DATES)
         const pilgrims = [newPilgrimId(), newPilgrimId()]
         for (const userId of pilgrims) expect((await checkIn(stack, userId)).status).toBe(202)
         await flushed(stack)

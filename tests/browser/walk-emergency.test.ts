@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { openEmbeddedTestStack, STACK_TIMEOUT_MS } from '#tests/helpers/open-test-stack.ts'
 import type { TestStack } from '#tests/helpers/test-stack.ts'
+import { setEvent } from '#tests/helpers/set-event.ts'
 import { BROWSER_TIMEOUT_MS, photograph, testBrowser } from './browser.ts'
 import { firstMinute } from './walk-harness.ts'
 
@@ -9,10 +10,8 @@ const browser = testBrowser()
 let stack: TestStack
 
 beforeAll(async () => {
-  stack = await openEmbeddedTestStack({
-    EVENT_TIMEZONE: 'Europe/Madrid',
-    EVENT_ORGANISER_PHONE: '+34 981 000 000',
-  })
+  stack = await openEmbeddedTestStack({ EVENT_TIMEZONE: 'Europe/Madrid' })
+  await setEvent(stack, 'contact', { organiser_phone: '+34 981 000 000' })
 }, STACK_TIMEOUT_MS + BROWSER_TIMEOUT_MS)
 afterAll(() => stack?.close())
 

@@ -10,13 +10,16 @@ describe('scheduled notifications', () => {
   let ports: ServiceParts['ports']
   let clock = ''
   beforeAll(async () => {
-    const settings = {
-      EVENT_TIMEZONE: 'Europe/Berlin',
-      EVENT_STARTS_AT: '2026-03-28T00:00:00+01:00',
-      EVENT_ENDS_AT: '2026-10-26T00:00:00+01:00',
-    }
-    parts = await openServiceParts(settings, { now: () => Date.parse(clock) })
+    parts = await openServiceParts({ EVENT_TIMEZONE: 'Europe/Berlin' }, { now: () => Date.parse(clock) })
     ;({ ports } = parts)
+    const name = {
+      names: { en: 'Walk' },
+      starts_at: '2026-03-27T23:00:00.000Z',
+      ends_at: '2026-10-25T23:00:00.000Z',
+    }
+    await ports.db.sql`INSERT INTO event_settings (version, part, value, changed_at)
+      VALUES (1, 'name', ${JSON.stringify(name)}::text::jsonb, now())`
+    await ports.event.refresh()
   })
   afterAll(() => parts?.close())
   beforeEach(async () => {

@@ -7,6 +7,7 @@ import { lineSettings, lineUser, startLineServer } from '#tests/helpers/line-ser
 import { describeOnServers } from '#tests/helpers/suite.ts'
 import { until } from '#tests/helpers/wait.ts'
 import { callAs, readAs } from '#tests/helpers/test-stack.ts'
+import { setEvent } from '#tests/helpers/set-event.ts'
 import { openRealTestStack, type RealTestStack } from '#tests/helpers/test-stack-real.ts'
 
 const CROWD = 20_000
@@ -16,10 +17,9 @@ describeOnServers('sending', () => {
   let stack: RealTestStack
   let sql: postgres.Sql
   beforeAll(async () => {
-    stack = await openRealTestStack({
-      // The event is over, so that no scheduled notification is sent.
-      settings: { ...lineSettings(line), EVENT_ENDS_AT: '2026-01-01T00:00:00Z' },
-    })
+    stack = await openRealTestStack({ settings: lineSettings(line) })
+    // The event is over, so that no scheduled notification is sent.
+    await setEvent(stack, 'name', { ends_at: '2026-01-01T00:00:00Z' })
     sql = postgres(stack.databaseUrl, { max: 2 })
   })
   afterAll(async () => {

@@ -13,8 +13,14 @@ export const route = createRoute([
   ],
 ])
 const station = (name: string, alongM: number) => ({ name, names: {}, alongM, ...route.at(alongM) })
+const environment = readConfig({ EVENT_NAME: 'Walk', EVENT_MAP_CROWD: '5' })
+const { parts } = environment.event
 export const config = {
-  ...readConfig({ EVENT_NAME: 'Walk', EVENT_MAP_CROWD: '5', EVENT_ENDS_AT: '2026-04-20T00:00:00Z' }),
+  ...environment,
+  event: {
+    ...environment.event,
+    parts: { ...parts, name: { ...parts.name, ends_at: '2026-04-20T00:00:00.000Z' } },
+  },
   route,
   stations: [station('S', 0), station('M', 6_000), station('N', 15_000)],
 }

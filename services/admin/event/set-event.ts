@@ -143,30 +143,27 @@ async function addVersion(
 const RETRY_MS = 15_000
 
 /**
- * Stores the parts that the environment gives as their first version, once. Later changes of these variables have no
- * effect, which a warning says at each start.
+ * Stores the event's name of the environment as the first version, once. Later changes of the variable have no effect,
+ * which a warning says at each start.
  */
 export function createFirstSettings(context: ServiceContext): Repeated {
   const { config, db, event, log, now } = context
-  let isDone = config.event.given.length === 0
+  const { isNamed, hasName, parts } = config.event
+  let isDone = !isNamed
   return repeated(log, 'the event of the environment could not be stored', RETRY_MS, async () => {
     if (isDone) return
     await db.transaction(async (tx) => {
       await lockSettings(tx)
-      for (const { part } of config.event.given) {
-        const rows = await readVersions(tx)
-        if (rows.some((row) => row.part === part)) continue
-        const value = config.event.parts[part]
-        await addVersion(tx, rows, { part, value, changedAt: new Date(now()), changedBy: null })
-      }
+      const rows = await readVersions(tx)
+      if (rows.some(({ part }) => part === 'name')) return
+      const changedAt = new Date(now())
+      await addVersion(tx, rows, { part: 'name', value: parts.name, changedAt, changedBy: null })
     })
     isDone = true
     await event.refresh()
-    const names = config.event.given.flatMap(({ variables }) => variables)
-    if (names.length === 0) return
+    if (!hasName) return
     log.warn(
-      'these settings were read once and now have no effect: the owner changes them in the console, in the view Event. Remove them from the environment',
-      { names },
+      'EVENT_NAME was read once and now has no effect: the owner changes it in the console, in the view Event. Remove it from the environment',
     )
   })
 }

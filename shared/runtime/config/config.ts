@@ -2,8 +2,6 @@
  * The configuration: read once from the environment, validated as a whole, and passed on as a value.
  */
 import { z } from 'zod'
-import { Language } from '#shared/contracts/bot.ts'
-import { OrganiserPhone } from '#shared/contracts/event-settings.ts'
 import { validationMessage } from '#shared/runtime/validation-message.ts'
 import {
   parseTokens,
@@ -12,7 +10,6 @@ import {
   type Environment,
   resolveFiles,
   timeZone,
-  emergencyNumber,
   eventFromEnvironment,
   readPush,
   readArea,
@@ -43,9 +40,6 @@ const Settings = z.object({
     .default('127.0.0.1'),
   EVENT_DATA_DIR: z.string().default('./data'),
   EVENT_TIMEZONE: timeZone.default('Asia/Taipei'),
-  EVENT_EMERGENCY_NUMBER: emergencyNumber.optional(),
-  EVENT_ORGANISER_PHONE: OrganiserPhone.optional(),
-  EVENT_LANGUAGE: Language.optional(),
   EVENT_PUBLIC_URL: z.url().optional(),
   ALIAS_HOST: z.string().default(''),
   EVENT_CHECKIN_URL: z.url().optional(),
@@ -64,8 +58,6 @@ const Settings = z.object({
   EVENT_PUSH_PRIVATE_KEY: secret,
   EVENT_PUSH_SUBJECT: z.string().default(''),
   EVENT_PUSH_SERVICES: z.string().default(''),
-  EVENT_STARTS_AT: z.iso.datetime({ offset: true }).optional(),
-  EVENT_ENDS_AT: z.iso.datetime({ offset: true }).optional(),
   EVENT_AREA: z.string().default(''),
   EVENT_ROUTE: z.string().default(''),
   EVENT_MAP_TILES: z.string().default(''),
@@ -144,12 +136,30 @@ function parseSettings(given: Environment, faults: string[]): Parsed {
   return Settings.parse(Object.fromEntries(Object.entries(given).filter(([name]) => !faulty.has(name))))
 }
 
+/** Variables that earlier releases read. A start with one of them is refused: its value would be ignored. */
+const MOVED = [
+  'EVENT_STARTS_AT',
+  'EVENT_ENDS_AT',
+  'EVENT_LANGUAGE',
+  'EVENT_EMERGENCY_NUMBER',
+  'EVENT_ORGANISER_PHONE',
+]
+
+const movedFaults = (env: Environment): string[] =>
+  MOVED.flatMap((name) => [name, `${name}_FILE`])
+    .filter((name) => env[name]?.trim())
+    .map(
+      (name) =>
+        `${name}: is no setting any more. Owners set it in the console, in the view Event; remove it from the environment`,
+    )
+
 /** Variables of compose, Caddy and Bun's S3 client. */
 const FOREIGN_VARIABLES = ['EVENT_FILES', 'LINE_BOT_UPSTREAM', 'S3_SESSION_TOKEN']
 
 /** Names that look like settings but are unknown, probably misspelt. */
 export const unknownSettings = (env: Environment): string[] => {
-  const known = new Set([...SETTING_NAMES.flatMap((name) => [name, `${name}_FILE`]), ...FOREIGN_VARIABLES])
+  const names = [...SETTING_NAMES, ...MOVED].flatMap((name) => [name, `${name}_FILE`])
+  const known = new Set([...names, ...FOREIGN_VARIABLES])
   return Object.keys(env).filter((name) => /^(EVENT|LINE|S3)_/.test(name) && !known.has(name))
 }
 
@@ -206,7 +216,7 @@ const readFiles = (s: Parsed, faults: string[]) => ({
  * @throws ConfigError naming every fault
  */
 export function readConfig(env: Environment, isBot = false) {
-  const faults: string[] = []
+  const faults = movedFaults(env)
   const given = resolveFiles(SETTING_NAMES, env, faults)
   const s = parseSettings(given, faults)
   const tokens = parseTokens(s, faults)

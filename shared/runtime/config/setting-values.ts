@@ -2,13 +2,8 @@
 import { z } from 'zod'
 import { readFileSync, closeSync, openSync, readSync } from 'node:fs'
 import { Language } from '#shared/contracts/bot.ts'
-import {
-  EmergencyNumber,
-  type EventPart,
-  type EventParts,
-  MAX_EVENT_NAME,
-} from '#shared/contracts/event-settings.ts'
-import { cutText, type Role, time } from '#shared/contracts/fields.ts'
+import { type EventParts, MAX_EVENT_NAME } from '#shared/contracts/event-settings.ts'
+import { cutText, type Role } from '#shared/contracts/fields.ts'
 import { DEFAULT_SURVEY } from '#shared/locales/default-survey.ts'
 import { createECDH } from 'node:crypto'
 import { partOfRoute, type RouteFile } from './read-route.ts'
@@ -65,65 +60,39 @@ const ZONE_LANGUAGES: ReadonlyMap<string, Language> = new Map([
   ['Asia/Tokyo', 'ja'],
 ])
 
-/** The event's own language where `EVENT_LANGUAGE` is unset. @param zone IANA name */
+/** The event's own language until its owner sets one. @param zone IANA name */
 const languageOfZone = (zone: string): Language => ZONE_LANGUAGES.get(zone) ?? 'en'
 
 // What describes the event. The owner sets it in the console; the environment gives the first values.
-
-/** `none` shows no number. */
-export const emergencyNumber = z
-  .string()
-  .refine((number) => number === 'none' || EmergencyNumber.safeParse(number).success, {
-    error: 'must be a telephone number of 2 to 15 digits, or none',
-  })
 
 /** Zones outside of `Europe/` in which the European emergency number answers. */
 const EUROPEAN_ZONES =
   /^(Europe\/|Arctic\/Longyearbyen$|Asia\/(Famagusta|Nicosia)$|Africa\/Ceuta$|Atlantic\/(Azores|Canary|Faroe|Madeira|Reykjavik)$)/
 
-/**
- * The number to call in an emergency. Without a setting it follows from the event's time zone.
- * @returns null for `none`, and for a zone whose number is unknown here
- */
-function emergencyNumberOf(setting: string | undefined, zone: string): string | null {
-  if (setting !== undefined) return setting === 'none' ? null : setting
+/** The number to call in an emergency in a time zone; null where it is unknown here. */
+function emergencyNumberOf(zone: string): string | null {
   if (zone === 'Asia/Taipei') return '119'
   return EUROPEAN_ZONES.test(zone) ? '112' : null
 }
 
 /**
- * The variables of each part of the event that are read once. `EVENT_ROUTE` and `EVENT_AREA` are read at each start,
- * until the owner sets the route.
- */
-const VARIABLES = {
-  name: ['EVENT_NAME', 'EVENT_STARTS_AT', 'EVENT_ENDS_AT'],
-  contact: ['EVENT_EMERGENCY_NUMBER', 'EVENT_ORGANISER_PHONE'],
-  languages: ['EVENT_LANGUAGE'],
-} as const satisfies Partial<Record<EventPart, readonly string[]>>
-
-type EventVariables = Readonly<
-  Partial<Record<(typeof VARIABLES)[keyof typeof VARIABLES][number], string | undefined>>
->
-
-const instantOrNull = (given: string | undefined) => (given === undefined ? null : time(Date.parse(given)))
-
-/**
- * The event of the environment: the value of each part until the owner sets it, and the variables that were given.
+ * The event of the environment: the value of each part until the owner sets it. `EVENT_NAME` is read once; `EVENT_ROUTE`
+ * and `EVENT_AREA` are read at each start, until the owner sets the route.
  */
 export function eventFromEnvironment(
-  s: EventVariables & { readonly EVENT_TIMEZONE: string; readonly EVENT_LANGUAGE?: Language | undefined },
+  s: { readonly EVENT_NAME?: string | undefined; readonly EVENT_TIMEZONE: string },
   way: RouteFile,
 ) {
-  const language = s.EVENT_LANGUAGE ?? languageOfZone(s.EVENT_TIMEZONE)
+  const language = languageOfZone(s.EVENT_TIMEZONE)
   const parts: EventParts = {
     name: {
       names: { [language]: cutText(s.EVENT_NAME?.trim() || 'Pilgrimage', MAX_EVENT_NAME) },
-      starts_at: instantOrNull(s.EVENT_STARTS_AT),
-      ends_at: instantOrNull(s.EVENT_ENDS_AT),
+      starts_at: null,
+      ends_at: null,
     },
     contact: {
-      emergency_number: emergencyNumberOf(s.EVENT_EMERGENCY_NUMBER, s.EVENT_TIMEZONE),
-      organiser_phone: s.EVENT_ORGANISER_PHONE ?? null,
+      emergency_number: emergencyNumberOf(s.EVENT_TIMEZONE),
+      organiser_phone: null,
     },
     languages: { language, languages: [...Language.options] },
     route: partOfRoute(way, language),
@@ -133,14 +102,12 @@ export function eventFromEnvironment(
     messages: { welcome: {}, share: {}, about: {}, summaryTitle: {} },
     rehearsal: { on: false, cleared_at: null },
   }
-  const given = Object.entries(VARIABLES).map(([part, names]) => ({
-    part: part as EventPart,
-    variables: names.filter((name) => s[name] !== undefined),
-  }))
-  // Who has given a route has set up the event, with its default name.
-  const isGiven = ({ part, variables }: (typeof given)[number]): boolean =>
-    variables.length > 0 || (part === 'name' && way.route !== null)
-  return { parts, given: given.filter(isGiven) }
+  return {
+    parts,
+    /** Whether the environment names the event. A route has set it up, with its default name. */
+    isNamed: s.EVENT_NAME !== undefined || way.route !== null,
+    hasName: s.EVENT_NAME !== undefined,
+  }
 }
 
 // Settings whose value is in a file.

@@ -16,6 +16,7 @@ interface OwnService {
   readonly ca: string
   /** The tier that reads figures. */
   readonly token: string
+  readonly ownerToken: string
   /** Seconds between two flushes. */
   readonly flushSeconds: number
   /** What `bun start` says about itself. */
@@ -97,9 +98,12 @@ async function startOwnService(
     if (signal.aborted) throw new ReplayFault('Stopped.')
     throw new ReplayFault(`The service did not start.\n${(await errors).trim()}`)
   }
-  const token = env.EVENT_VOLUNTEER_TOKEN || volunteerOf(dataDir)
+  const tokens = tokensOf(dataDir)
+  const token = env.EVENT_VOLUNTEER_TOKEN || tokens.volunteer
+  // The first of several, without its name.
+  const ownerToken = env.EVENT_ADMIN_TOKEN?.split(',')[0]?.replace(/^[^:]{0,15}:/, '') || tokens.owner
   const ca = readFileSync(join(dataDir, 'tls/cert.pem'), 'utf8')
-  return { url, ca, token, flushSeconds, welcome, keptIn: kept, ended: child.exited, stop }
+  return { url, ca, token, ownerToken, flushSeconds, welcome, keptIn: kept, ended: child.exited, stop }
 }
 
 const defaults = (env: Environment): Environment => ({
@@ -131,8 +135,8 @@ function claim(dataDir: string): string {
   return dataDir
 }
 
-const volunteerOf = (dataDir: string): string =>
-  (JSON.parse(readFileSync(join(dataDir, 'tokens.json'), 'utf8')) as { volunteer: string }).volunteer
+const tokensOf = (dataDir: string) =>
+  JSON.parse(readFileSync(join(dataDir, 'tokens.json'), 'utf8')) as { volunteer: string; owner: string }
 
 /** Reads the output until the welcome is complete, then reads on so that the process never waits for a reader. */
 async function readWelcome(output: ReadableStream<Uint8Array>): Promise<string> {
@@ -216,6 +220,22 @@ async function openRunningService(options: Options & { url: string }, env: Envir
   return target
 }
 
+/** As an owner does in the console. */
+async function setBeginning({ url, ca, ownerToken }: OwnService, departureMs: number): Promise<void> {
+  const send: typeof fetch = Object.assign(
+    (given: Parameters<typeof fetch>[0], init?: RequestInit) =>
+      fetch(given, { ...init, tls: { ca } } as RequestInit),
+    { preconnect: fetch.preconnect },
+  )
+  const client = createClient({ baseUrl: url, fetch: send, token: ownerToken })
+  const read = await client.readEventSettings()
+  if (!read.ok) throw new ReplayFault(read.error.message)
+  const { version, name } = read.data
+  const starts_at = new Date(departureMs).toISOString()
+  const answer = await client.setEventName({ ...name.value, starts_at, version })
+  if (!answer.ok) throw new ReplayFault(answer.error.message)
+}
+
 async function openOwnService(
   env: Environment,
   departureMs: number,
@@ -228,13 +248,13 @@ async function openOwnService(
   platform.webhook = `${address}/api/event/webhook`
   const secret = crypto.randomUUID()
   const settings = {
-    EVENT_STARTS_AT: new Date(departureMs).toISOString(),
     ...lineSettings(platform),
     // The service may be open to a network: nobody else there may sign for LINE.
     LINE_CHANNEL_SECRET: secret,
   }
   try {
     const own = await startOwnService(env, settings, signal)
+    await setBeginning(own, departureMs)
     line.note(own.welcome)
     return {
       url: own.url,

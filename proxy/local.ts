@@ -3,7 +3,7 @@
  * REDIS_URL, NATS_URL or OBJECTS_URL are set.
  */
 import { machineNow } from '#shared/runtime/clock.ts'
-import { environment, type Environment, readConfig } from '#shared/runtime/config/config.ts'
+import { type Config, environment, type Environment, readConfig } from '#shared/runtime/config/config.ts'
 import type { Service, ServiceContext } from '#shared/service/context.ts'
 import type { ServiceName } from '#shared/contracts/endpoint.ts'
 import type { Database } from '#shared/stores/db/db.ts'
@@ -13,7 +13,7 @@ import { answerUnexpected } from '#shared/service/http/answer-errors.ts'
 import { serviceOf } from '#shared/service/http/routes.ts'
 import { readCommandLine } from '#shared/runtime/command-line.ts'
 import { startHeartbeat } from '#shared/service/heartbeat.ts'
-import { createLog, type Log, describeError } from '#shared/runtime/log.ts'
+import { createLog, errorFields, type Log, describeError } from '#shared/runtime/log.ts'
 import {
   contextOf,
   drain,
@@ -23,6 +23,9 @@ import {
   watchUncaughtErrors,
 } from '#shared/service/service.ts'
 import { startTraces } from '#shared/runtime/traces.ts'
+import type { Acting } from '#shared/service/security/audit-log.ts'
+import { withInstallation } from '#services/admin/backup/command.ts'
+import { clearRehearsal, expectRehearsal, readContents } from '#services/admin/reset.ts'
 import { createAdmin } from '#services/admin/app.ts'
 import { openBackupSocket } from '#services/admin/backup/backup-socket.ts'
 import { createFeedbackMedia } from '#services/feedback-media/app.ts'
@@ -95,10 +98,13 @@ async function startLocal(env: Environment, log: Log) {
   const stopping = new AbortController()
   const contexts = new Map<ServiceName, ServiceContext>()
   const services = new Map<ServiceName, Service>()
+  const { promise: resetAsked, resolve: askForReset } = Promise.withResolvers<Acting>()
+  const isAlone = config.databaseUrl === '' && config.redisUrl === ''
   for (const [name, create] of Object.entries(SERVICES) as [ServiceName, (typeof SERVICES)[ServiceName]][]) {
     const context = contextOf(ports, name, log, {
       tls: true,
       stopping: stopping.signal,
+      clearAndRestart: isAlone ? askForReset : null,
       addressOf: (request) => addressOf(request),
       idleAfter: (request, seconds) => idleAfter(request, seconds),
     })
@@ -125,6 +131,11 @@ async function startLocal(env: Environment, log: Log) {
     reachability: reachability(host, server.port!, config.identity === 'open'),
     dataDir,
     tokens: tokens.shown,
+    config,
+    /** The port again, where any free one was taken. */
+    port: server.port!,
+    /** Resolves when an owner has asked for the data of a rehearsal to be cleared. */
+    resetAsked,
     async stop(): Promise<void> {
       stopping.abort()
       stopHeartbeat()
@@ -136,6 +147,19 @@ async function startLocal(env: Environment, log: Log) {
       await stopTraces()
       unlock()
     },
+  }
+}
+
+/** A reset that fails leaves a service that runs, and can be asked for again. */
+async function reset(config: Config, actor: Acting, log: Log): Promise<void> {
+  try {
+    await withInstallation(config, async (installation) => {
+      await expectRehearsal(installation)
+      await clearRehearsal(installation, await readContents(installation), actor)
+    })
+    log.info('the rehearsal is cleared', {})
+  } catch (error) {
+    log.error('the rehearsal could not be cleared', errorFields(error))
   }
 }
 
@@ -177,12 +201,17 @@ if (import.meta.main) {
   try {
     const log = createLog()
     watchUncaughtErrors(log)
-    const local = await startLocal(environment(), log)
+    let local = await startLocal(environment(), log)
     console.log(welcome(local, process.stdout.isTTY))
-    await stopping
-    console.log('Stopping. Requests in progress are answered first.')
-    await local.stop()
-    process.exit(0)
+    for (;;) {
+      const actor = await Promise.race([stopping, local.resetAsked])
+      console.log('Stopping. Requests in progress are answered first.')
+      await local.stop()
+      if (actor === undefined) process.exit(0)
+      await reset(local.config, actor, log)
+      local = await startLocal({ ...environment(), EVENT_PORT: String(local.port) }, log)
+      console.log(`The service listens on ${local.url} again.`)
+    }
   } catch (error) {
     console.error(describeError(error))
     process.exit(1)

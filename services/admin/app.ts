@@ -21,6 +21,7 @@ import {
   setEventRouteEndpoint,
   setEventWordsEndpoint,
   setRehearsalEndpoint,
+  resetRehearsalEndpoint,
 } from '#shared/contracts/event-settings.ts'
 import {
   endActivityEndpoint,
@@ -89,6 +90,7 @@ import { readOwnWalk } from './own-data/read-own-walk.ts'
 import { showConfig, showNotice, showSurveyForm } from './own-data/show-config.ts'
 import { exportUser } from './pilgrims/export-user.ts'
 import { createFirstSettings, readSettings, setPart, setRehearsal } from './event/set-event.ts'
+import { resetRehearsal } from './lifecycle/reset-rehearsal.ts'
 import { forceFlush } from './lifecycle/force-flush.ts'
 import { listAudit } from './reports/list-audit.ts'
 import {
@@ -128,6 +130,7 @@ function serveEvent({ serve }: Router, context: ServiceContext): void {
   serve(setEventMessagesEndpoint, ({ operator, body }) => setPart(context, operator, 'messages', body))
   serve(setEventNoticeEndpoint, ({ operator, body }) => setPart(context, operator, 'notice', body))
   serve(setEventWordsEndpoint, ({ operator, body }) => setPart(context, operator, 'words', body))
+  serve(resetRehearsalEndpoint, ({ operator, body }) => resetRehearsal(context, operator, body.name))
   serve(setRehearsalEndpoint, ({ operator, body }) => setRehearsal(context, operator, body))
   serve(surveysEndpoint, ({ operator, query, request }) =>
     request.headers.get('accept')?.includes('text/csv')

@@ -45,10 +45,13 @@ function operator(): Actor {
  * @param contents what is stored, for the audit log
  * @throws CommandRefused when the event has begun or a service runs; then nothing is cleared
  */
-export async function clearRehearsal(installation: Installation, contents: Contents): Promise<void> {
+export async function clearRehearsal(
+  installation: Installation,
+  contents: Contents,
+  actor: Actor = operator(),
+): Promise<void> {
   const { db, kv, objects, now } = installation
   await expectRehearsal(installation)
-  const actor = operator()
   await audit(db, actor, 'reset', { state: 'begun', contents }, now())
   await deleteKeptPoints(installation)
   await kv.clear()
@@ -101,8 +104,17 @@ type Contents = Readonly<Record<string, number>>
 
 /** @throws CommandRefused unless the event has certainly not begun and no service runs */
 export async function expectRehearsal(installation: Installation): Promise<void> {
-  const { config, db, now } = installation
   await expectStores(installation)
+  await expectBeforeEvent(installation)
+  await expectStopped(installation)
+}
+
+/** @throws CommandRefused unless the event has certainly not begun */
+export async function expectBeforeEvent({
+  config,
+  db,
+  now,
+}: Pick<Installation, 'config' | 'db' | 'now'>): Promise<void> {
   if ((await readSchema(db)).length === 0)
     throw new CommandRefused('The database is empty: there is nothing to clear.')
   const { startsMs } = await readEvent(db, config)
@@ -114,7 +126,6 @@ export async function expectRehearsal(installation: Installation): Promise<void>
   // The later of the two clocks decides.
   if (Math.max(now(), clock!.ms) >= startsMs)
     throw new CommandRefused(`The event began at ${time(startsMs)}. Its data are not deleted.`)
-  await expectStopped(installation)
 }
 
 /** Counts the data of a rehearsal: rows by table, pilgrims with pending points, journal files, pictures. */

@@ -364,3 +364,23 @@ export const setRehearsalEndpoint = endpoint('PUT /api/event/admin/settings/rehe
   data: EventSettings,
   errors: ['conflict'],
 })
+
+export const ResetRequest = z.object({
+  name: text(MAX_EVENT_NAME)
+    .meta({ examples: ['白沙屯媽祖進香'] })
+    .describe('A name of the event, as the owner has typed it'),
+})
+
+export const resetRehearsalEndpoint = endpoint('POST /api/event/admin/reset', {
+  id: 'resetRehearsal',
+  summary:
+    'Deletes the data of a rehearsal, as `bun run reset` does: the service stops, clears and starts again within a minute. Only while a rehearsal is on, before the event, where one process is the whole service',
+  access: 'owner',
+  body: ResetRequest,
+  data: z.object({
+    cleared_at: Time.nullable().describe(
+      'When a rehearsal was cleared before; the settings have a later time once it is done',
+    ),
+  }),
+  errors: ['conflict'],
+})

@@ -1,5 +1,6 @@
 /** The dependencies of a service: configuration and ports, without globals. */
 import type { StartStopwatch } from '#shared/runtime/clock.ts'
+import type { Acting } from '#shared/service/security/audit-log.ts'
 import type { Auth } from '#shared/service/security/admin-auth.ts'
 import type { Bus } from '#shared/stores/bus/bus.ts'
 import type { Config } from '#shared/runtime/config/config.ts'
@@ -49,6 +50,10 @@ export interface ServiceContext {
   readonly addressOf: (request: Request) => string
   /** Aborted when the process begins to stop, which ends endless answers such as streams. */
   readonly stopping: AbortSignal
+  /**
+   * Stops the service, clears the rehearsal and starts again; null where other processes use the stores.
+   */
+  readonly clearAndRestart: ((actor: Acting) => void) | null
   /** Sets a request's idle timeout: the connection closes after so many seconds without data; 0: never. */
   readonly idleAfter: (request: Request, seconds: number) => void
 }

@@ -186,7 +186,8 @@ export function contextOf(
   ports: Ports,
   name: string,
   log: Log,
-  client: Pick<ServiceContext, 'tls' | 'addressOf'> & Partial<Pick<ServiceContext, 'stopping' | 'idleAfter'>>,
+  client: Pick<ServiceContext, 'tls' | 'addressOf'> &
+    Partial<Pick<ServiceContext, 'stopping' | 'idleAfter' | 'clearAndRestart'>>,
 ): ServiceContext {
   const serviceLog = log.with({ service: name })
   const metrics = createMetrics(name)
@@ -198,6 +199,7 @@ export function contextOf(
     metrics,
     stopping: new AbortController().signal,
     idleAfter: () => undefined,
+    clearAndRestart: null,
     ...client,
     addressOf: (request) => clientNetwork(client.addressOf(request)),
   }

@@ -10,12 +10,13 @@ import { auditEndpoint } from '#shared/contracts/audit.ts'
 import { timeOrNull } from '#shared/contracts/fields.ts'
 import type { Config } from '#shared/runtime/config/config.ts'
 import { openKv } from '#shared/stores/kv/open-kv.ts'
-import { dataOf } from '#tests/helpers/answers.ts'
+import { dataOf, sentenceOf } from '#tests/helpers/answers.ts'
 import { type Embedded, startEmbedded, startMigratedEmbedded } from '#tests/helpers/embedded.ts'
 import { rejection } from '#tests/helpers/rejection.ts'
 import { embeddedOnly } from '#tests/helpers/suite.ts'
 import { until } from '#tests/helpers/wait.ts'
 import {
+  callAs,
   checkIn,
   flushed,
   newPilgrimId,
@@ -201,6 +202,42 @@ describe('the command', () => {
     }
   }, 120_000)
 
+  test('from the console: only in a rehearsal, before the event, with its name; the run starts again without its data', async () => {
+    const run = await startMigratedEmbedded({ ...SETTINGS, ...EVENT })
+    const ask = (name: string) => callAs(run, 'owner', 'POST', 'admin/reset', { name })
+    try {
+      const userId = newPilgrimId()
+      const rehearsedAt = Date.now()
+      expect((await checkIn(run, userId)).status).toBe(202)
+      await setEvent(run, 'name', DATES)
+      expect(await sentenceOf(await ask('Mazu 2027'), 409, 'conflict')).toContain('No rehearsal is on')
+      await setEvent(run, 'rehearsal', { on: true })
+      await setEvent(run, 'name', { starts_at: new Date(Date.now() - 1_000).toISOString() })
+      expect(await sentenceOf(await ask('Mazu 2027'), 409, 'conflict')).toContain('began')
+      await setEvent(run, 'name', DATES)
+      expect((await ask('Mazu')).status).toBe(400)
+      expect((await callAs(run, 'manager', 'POST', 'admin/reset', { name: 'Mazu 2027' })).status).toBe(403)
+      expect(await isKnown(run, userId)).toBe(200)
+      expect((await ask('Mazu 2027')).status).toBe(200)
+      await until(
+        async () => (await isKnown(run, userId).catch(() => 0)) === 404,
+        'the run without its data',
+        {
+          timeoutMs: 60_000,
+        },
+      )
+      expect(await resetsOf(run)).toBe(3)
+      const sent = { user_id: userId, lat: 24, lng: 120.7, timestamp: rehearsedAt }
+      expect((await post(run, 'checkin', sent)).status).toBe(400)
+      expect((await checkIn(run, userId)).status).toBe(202)
+      // It stops as before.
+      expect(await run.stop()).toBe(0)
+    } finally {
+      await run.stop('SIGKILL')
+      run.remove()
+    }
+  }, 180_000)
+
   test.skipIf(embeddedOnly)(
     'with servers: completes after being killed repeatedly',
     async () => {
@@ -211,6 +248,9 @@ describe('the command', () => {
         for (const userId of pilgrims) expect((await checkIn(stack, userId)).status).toBe(202)
         await flushed(stack)
         await setStatus(stack, { status: 'paused', message: 'rehearsed' })
+        await setEvent(stack, 'rehearsal', { on: true })
+        const asked = await callAs(stack, 'owner', 'POST', 'admin/reset', { name: 'Mazu 2027' })
+        expect(await sentenceOf(asked, 409, 'conflict')).toContain('bun run reset')
         const env = { ...(stack.settings as Record<string, string>) }
         const refused = await runReset(env, YES)
         expect(refused).toMatchObject({ code: 1, text: expect.stringContaining('stop them first') as string })

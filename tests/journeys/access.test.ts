@@ -57,6 +57,7 @@ const OWNER = [
   'GET /api/event/admin/users/:userId/export',
   'DELETE /api/event/admin/users/:userId',
   'DELETE /api/event/admin/dead-letters/:id',
+  'POST /api/event/admin/reset',
 ]
 const OPTIONAL = [
   'GET /api/event/data',

@@ -742,10 +742,16 @@ export const words = {
     bar: 'Rehearsal: what you see is not the event.',
     title: 'Rehearsal',
     isOff: 'Try everything before the event. Meanwhile every page, card and message begins with “Rehearsal”.',
-    isOn: 'On: every page, card and message begins with “Rehearsal”. End it, and clear its data with “bun run reset”, before the event begins.',
+    isOn: 'On: every page, card and message begins with “Rehearsal”. Clear its data and end it before the event begins.',
     crowd: 'Fifty invented pilgrims walk your route with this command:',
     begin: 'Begin a rehearsal',
     end: 'End the rehearsal',
+    clearAsk: 'Clear its data…',
+    clearTitle: 'Clear the rehearsal?',
+    clearText:
+      'Deletes pilgrims, points, surveys, reports and pictures for good. Settings, roles, reminders and the audit log stay. The service is away for up to a minute, and phones wait.',
+    clear: 'Clear for good',
+    clearing: 'The service clears the rehearsal and starts again.',
   },
   archive: {
     title: 'Archive, and the next event',

@@ -72,6 +72,7 @@ const ADD: readonly string[] = [
   'setEventSurvey',
   'setEventWords',
   'setRehearsal',
+  'resetRehearsal',
   'forceFlush',
   'requeueDeadLetter',
   'deployMenus',

@@ -30,6 +30,7 @@ test('an installation without an event is not started, until an owner names it; 
 
   await using other = await event.console({ view: 'lifecycle', expected: /409/ })
   const form = other.page.locator('.event-name form')
+  await form.getByText('Times are those of Europe/Amsterdam').waitFor()
   await form.getByLabel('English').fill('Four Days')
 
   await page.locator('.event-name').getByLabel('English').fill('Nijmegen Four Days')

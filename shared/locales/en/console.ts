@@ -677,6 +677,7 @@ export const words = {
   event: {
     name: 'Name and dates',
     starts: 'Begins',
+    zone: (zone: string) => `Times are those of ${zone} (EVENT_TIMEZONE).`,
     ends: 'Ends',
     contact: 'Help numbers',
     emergencyNumber: 'Emergency number',

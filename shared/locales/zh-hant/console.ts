@@ -650,6 +650,7 @@ export const words: ConsoleWords = {
   },
   event: {
     name: '名稱與日期',
+    zone: (zone) => `時間以 ${zone} 為準（EVENT_TIMEZONE）。`,
     starts: '開始',
     ends: '結束',
     contact: '求助電話',

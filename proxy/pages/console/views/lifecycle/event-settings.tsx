@@ -19,6 +19,7 @@ import { RoutePanel } from './route-settings.tsx'
 import { MessagesPanel } from './event-messages.tsx'
 import { SurveyPanel } from './event-survey.tsx'
 import { WordsPanel } from './event-words.tsx'
+import { timeZone } from '../../clock.ts'
 import { type EventSettings as Settings, useEventSettings } from '../../event.ts'
 import { Choice, Field } from '../../parts/fields.tsx'
 import { PanelFrom } from '../../parts/panel.tsx'
@@ -51,6 +52,7 @@ const textsOf = (texts: Partial<Record<Language, string | undefined>>): Texts =>
 const nameForm = (): Fields => ({
   part: 'name',
   title: words.value.event.name,
+  note: words.value.event.zone(timeZone.value ?? ''),
   texts: ({ name: { value } }) => ({
     ...textsOf(value.names),
     starts_at: localOf(value.starts_at),

@@ -76,7 +76,7 @@ export interface Event {
 
 type FromEnvironment = Pick<Config, 'event' | 'route' | 'stations' | 'area'>
 
-export type PartVersions = Readonly<Partial<Record<string, number>>>
+type PartVersions = Readonly<Partial<Record<string, number>>>
 
 export function eventOf(
   config: FromEnvironment,

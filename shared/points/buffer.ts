@@ -9,6 +9,7 @@ import {
   type Submission,
   type Verdict,
   type VersionedStatus,
+  type KvKeys,
   type KvPoints,
   type KvServer,
   type KvStatus,
@@ -40,7 +41,7 @@ const LATE_MS = 1_000
 const WATCH_MS = 1_000
 
 interface BufferOptions {
-  readonly kv: KvPoints & KvStatus & KvServer
+  readonly kv: KvPoints & KvKeys & KvStatus & KvServer
   readonly journal: Journal
   /** Gives the kv again what it loses; null: the kv loses nothing that this process keeps. */
   readonly redo: Redo | null

@@ -89,6 +89,12 @@ export const KEYS: Readonly<Record<string, Growth>> = {
   'cache:tracker:*': growth('tracking', 'tracker apps that send', { call: 800 }, 'after three days'),
   'cache:tracker-revoked:*': growth('tracking', 'tracker apps that end', { call: 300 }, 'after six days'),
   'cache:photos:*': growth('survey-profile', 'photos of pilgrims', { pilgrim: 300 }, 'after thirty days'),
+  'cache:full-days:*': growth(
+    'scheduler',
+    'pilgrims with more points of a day than phones record',
+    { pilgrim: 50 },
+    'midnight',
+  ),
   'cache:*': growth(
     'all',
     'heartbeats, marks and the latest snapshot of the map',
@@ -99,6 +105,7 @@ export const KEYS: Readonly<Record<string, Growth>> = {
 
 const PER_CALL = { call: 2 * KB }
 export const TABLES: Readonly<Record<string, Growth>> = {
+  // 200,000 points of a day and pilgrim in the area, then tracks are refused until midnight (`points/full-days.ts`).
   gps_points: growth('scheduler', 'stored points', { fixed: 2 * MB, point: 400 }, ERASED),
   dead_letters: growth(
     'scheduler',

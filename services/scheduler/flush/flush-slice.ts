@@ -52,6 +52,8 @@ interface FlushedSlice {
   /** Points of people who were erased after the points were received, or are erased. */
   readonly erased: number
   readonly left: readonly { readonly userId: string; readonly error: unknown }[]
+  /** The most points that one of the changed days of each pilgrim has now. */
+  readonly dayPoints: ReadonlyMap<string, number>
 }
 
 /** The dependencies of storing a slice, and what has become of it so far. */
@@ -62,7 +64,8 @@ interface Storing {
   readonly now: () => number
   readonly hidesLate: (userId: string) => boolean
   readonly counters: BufferEpoch
-  readonly counts: Record<Exclude<keyof FlushedSlice, 'left'>, number>
+  readonly counts: Record<Exclude<keyof FlushedSlice, 'left' | 'dayPoints'>, number>
+  readonly dayPoints: Map<string, number>
   /** Pilgrims who are left, and why. */
   readonly left: Map<string, unknown>
 }
@@ -85,7 +88,8 @@ export async function flushSlice(
 ): Promise<FlushedSlice> {
   const counts = { stored: 0, duplicates: 0, deadLetters: 0, erased: 0 }
   const left = new Map<string, unknown>()
-  const storing: Storing = { db, calendar, now, hidesLate, counters: slice, counts, left }
+  const dayPoints = new Map<string, number>()
+  const storing: Storing = { db, calendar, now, hidesLate, counters: slice, counts, dayPoints, left }
   const points: OwnedPoint[] = []
   for (const { userId, entries } of slice.pending)
     for (const entry of entries)
@@ -95,7 +99,7 @@ export async function flushSlice(
         await refuse(storing, userId, entry, error)
       }
   await storeOrHalve(storing, points.sort(byIdentity))
-  return { ...counts, left: Array.from(left, ([userId, error]) => ({ userId, error })) }
+  return { ...counts, dayPoints, left: Array.from(left, ([userId, error]) => ({ userId, error })) }
 }
 
 /** Stores a point as a dead letter; nothing of an erased person is stored. */
@@ -146,10 +150,10 @@ const isRefusal = (error: unknown): boolean =>
   error instanceof ValueRefused || (error instanceof postgres.PostgresError && /^(22|23|54)/.test(error.code))
 
 async function store(
-  { db, calendar, now, hidesLate, counters, counts }: Storing,
+  { db, calendar, now, hidesLate, counters, counts, dayPoints }: Storing,
   points: readonly OwnedPoint[],
 ): Promise<void> {
-  const [stored, duplicates, erased] = await db.transaction(async (given) => {
+  const [stored, duplicates, erased, most] = await db.transaction(async (given) => {
     const tx = tracedStatements(given)
     const userIds = [...new Set(points.map(({ userId }) => userId))]
     const positions = await lockPilgrims(tx, userIds)
@@ -163,16 +167,17 @@ async function store(
     const moves = await latestPositionChanges(tx, changes, positions)
     const claims = changes.filter(({ userId }) => hidesLate(userId))
     await updateShownWalks(tx, fresh, claims, calendar, now())
-    await writeTotals(tx, changes, moves, calendar)
+    const most = await writeTotals(tx, changes, moves, calendar)
     await recordCellChanges(tx, fresh, moves, calendar)
     const stored = fresh.length
     const [repeated, erased] = [remaining.length - stored, points.length - remaining.length]
     await countSlice(tx, counters, { stored, repeated, erased })
-    return [stored, repeated, erased] as const
+    return [stored, repeated, erased, most] as const
   })
   counts.stored += stored
   counts.duplicates += duplicates
   counts.erased += erased
+  for (const [userId, points] of most) dayPoints.set(userId, Math.max(points, dayPoints.get(userId) ?? 0))
 }
 
 /** Locks the pilgrims of a slice in the order of all flushes. @returns their latest positions, where known */

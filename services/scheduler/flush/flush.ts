@@ -12,6 +12,7 @@ import {
 } from '#shared/points/pending-points.ts'
 import { isDatabaseUnavailable, isStatementTimeout } from '#shared/stores/db/db.ts'
 import { isKvUnavailable } from '#shared/stores/kv/kv.ts'
+import { noteFullDays, POINTS_A_DAY } from '#shared/points/full-days.ts'
 import { dropOldPositions } from '#shared/points/old-positions.ts'
 import { storeCounters } from '#shared/points/ledger/counters.ts'
 import { span } from '#shared/runtime/traces.ts'
@@ -35,6 +36,8 @@ export interface FlushContext extends Pick<
   readonly slicePoints: number
   /** Whether others are shown a pilgrim's late points only after the next midnight; without it, nobody's. */
   readonly hidesLate?: (userId: string) => boolean
+  /** Points of one day from which on a pilgrim's points are not admitted until midnight. */
+  readonly pointsADay?: number
   /** Aborted when the process stops: running slices are finished, the others stay pending. */
   readonly stopping: AbortSignal
 }
@@ -224,9 +227,10 @@ async function flushLocked(
   lock: FlushLock,
   done: Partial<FlushResult>[],
 ): Promise<FlushRecord> {
-  const { kv, now, slicePoints, stopping } = context
+  const { kv, now, calendar, log, slicePoints, stopping } = context
   const startedAt = new Date(now())
   const pending = slices(kv, partition, slicePoints)
+  const full = new Set<string>()
   const worker = async () => {
     // A worker that throws ends the iterator, and with it the other workers.
     for await (const slice of pending) {
@@ -234,12 +238,20 @@ async function flushLocked(
       if (lock.lost()) throw new LoggableError('the flush lock was lost')
       if (stopping.aborted) break
       const attributes = { partition, pilgrims: slice.pending.length }
-      done.push(await span('flush slice', attributes, () => storeAndAcknowledge(context, slice)))
+      done.push(await span('flush slice', attributes, () => storeAndAcknowledge(context, slice, full)))
     }
   }
   const ends = await Promise.allSettled(Array.from({ length: CONCURRENT_SLICES }, worker))
   for (const end of ends) if (end.status === 'rejected') throw end.reason
   if (stopping.aborted) done.push({ skipped: 1 })
+  if (full.size > 0)
+    await noteFullDays(kv, partition, full, calendar.span(calendar.day(now()))[1] - now()).catch(
+      (error: unknown) =>
+        log.warn('pilgrims with too many points of a day could not be noted', {
+          partition,
+          ...errorFields(error),
+        }),
+    )
   const { stored, duplicates, deadLetters, failures, skipped } = sum(done)
   return {
     partition,
@@ -252,15 +264,22 @@ async function flushLocked(
   }
 }
 
-/** @throws when the database or the kv is down, so that the other slices are not tried */
+/**
+ * @param full receives the pilgrims with more than `pointsADay` points of a day
+ * @throws when the database or the kv is down, so that the other slices are not tried
+ */
 async function storeAndAcknowledge(
-  { db, kv, calendar, now, log, retentionMs, hidesLate }: FlushContext,
+  { db, kv, calendar, now, log, retentionMs, hidesLate, pointsADay = POINTS_A_DAY }: FlushContext,
   slice: Slice,
+  full: Set<string>,
 ): Promise<Partial<FlushResult>> {
   const { partition } = slice
   try {
     // Safe to repeat: stored points are recognised as duplicates.
-    const { left, ...result } = await db.read(() => flushSlice(db, calendar, slice, now, hidesLate))
+    const { left, dayPoints, ...result } = await db.read(() =>
+      flushSlice(db, calendar, slice, now, hidesLate),
+    )
+    for (const [userId, points] of dayPoints) if (points > pointsADay) full.add(userId)
     const isLeft = new Set(left.map(({ userId }) => userId))
     await kv.acknowledge(
       slice.partition,

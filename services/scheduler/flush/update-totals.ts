@@ -136,17 +136,21 @@ const HOUR_MS = 3_600_000
 /**
  * @param changes in the order of the pilgrims' ids; this transaction holds the locks of their rows
  * @param moves changes of their latest positions, in the same order
+ * @returns the most points that one of the changed days of each pilgrim has now
  */
 export async function writeTotals(
   tx: Tx,
   changes: readonly PilgrimChange[],
   moves: readonly Move[],
   calendar: Calendar,
-): Promise<void> {
-  if (changes.length === 0) return
+): Promise<ReadonlyMap<string, number>> {
+  const most = new Map<string, number>()
+  if (changes.length === 0) return most
   await writePilgrims(tx, changes, moves)
   const news = await writeDays(tx, changes, calendar)
   await writeEvent(tx, changes, news)
+  for (const { userId, points } of news) most.set(userId, Math.max(points, most.get(userId) ?? 0))
+  return most
 }
 
 async function writePilgrims(
@@ -190,24 +194,26 @@ async function writeDays(tx: Tx, changes: readonly PilgrimChange[], calendar: Ca
       return { ...change, userId, startMs, hours: hoursOf(change, startMs) }
     }),
   )
-  const stored = new Map<string, number>()
-  for (const { user_id, day, hours } of await upsertDays(tx, rows)) stored.set(`${user_id} ${day}`, hours)
-  return rows.map(({ userId, day, startMs, hours }) => {
+  const stored = new Map<string, { readonly hours: number; readonly points: number }>()
+  for (const { user_id, day, ...before } of await upsertDays(tx, rows))
+    stored.set(`${user_id} ${day}`, before)
+  return rows.map(({ userId, day, startMs, hours, delta }) => {
     const before = stored.get(`${userId} ${day}`)
-    const news = hours & ~(before ?? 0)
+    const news = hours & ~(before?.hours ?? 0)
     const newHours: number[] = []
     for (let bit = 0; news >> bit > 0; bit++)
       if (news & (1 << bit)) newHours.push(calendar.hourStart(startMs + bit * HOUR_MS))
-    return { day, newDay: before === undefined, newHours }
+    const points = delta.points + (before?.points ?? 0)
+    return { userId, day, points, newDay: before === undefined, newHours }
   })
 }
 
-/** Adds to days or inserts them. @returns the previous `hours` of the days that existed */
+/** Adds to days or inserts them. @returns the previous `hours` and `points` of the days that existed */
 function upsertDays(tx: Tx, rows: readonly DayRow[]) {
   const deltas = rows.map(({ delta }) => delta)
   const anchors = rows.map(({ end }) => end.anchor)
   const befores = rows.map(({ end }) => end.before)
-  return tx.sql<{ user_id: string; day: string; hours: number }[]>`
+  return tx.sql<{ user_id: string; day: string; hours: number; points: number }[]>`
     WITH c AS MATERIALIZED (
       SELECT u.*, u.day_name::date AS day FROM unnest(
         ${rows.map(({ userId }) => userId)}::text[], ${rows.map(({ day }) => day)}::text[],
@@ -233,11 +239,16 @@ function upsertDays(tx: Tx, rows: readonly DayRow[]) {
         before_lat = excluded.before_lat, before_lng = excluded.before_lng, before_at = excluded.before_at
     )
     -- All parts of a statement see the table as it was before the statement.
-    SELECT c.user_id, c.day_name AS day, d.hours FROM c JOIN pilgrim_days d USING (user_id, day)`
+    SELECT c.user_id, c.day_name AS day, d.hours, d.points FROM c JOIN pilgrim_days d USING (user_id, day)`
 }
 
-/** Whether a pilgrim is new on a day, and the starts of the hours in which they are new (epoch milliseconds). */
+/**
+ * A pilgrim's day: its points, whether the pilgrim is new on it, and the starts of the hours in which they are new
+ * (epoch milliseconds).
+ */
 interface News {
+  readonly userId: string
+  readonly points: number
   readonly day: string
   readonly newDay: boolean
   readonly newHours: readonly number[]

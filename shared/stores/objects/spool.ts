@@ -11,7 +11,7 @@ import { eachApart, type Reporting, type Repeated, repeated } from '../repeated-
 import { type Objects, ObjectDamaged } from './objects.ts'
 
 /** A kind of spooled items. */
-export interface SpoolKind<T> {
+interface SpoolKind<T> {
   /** Of the objects' keys. */
   readonly prefix: string
   /** In the log and in metrics. */

@@ -140,6 +140,23 @@ describeOnServers('Caddy', () => {
       expect(await sentenceOf(await upload(body), 413, 'too-large')).toContain(`${limit}`)
   })
 
+  // Only tracker apps may send more, whatever the path looks like.
+  test.each([
+    '/api/event/ingest/..%2fcheckin',
+    '/api/event/ingest/%2e%2e/checkin',
+    '/api/event/ingest/../checkin',
+    '/api/event/ingest/key/owntracks/..%2f..%2f..%2fcheckin',
+    '/api/event/ingest/key/owntracks/%2e%2e/../../checkin/',
+    '/api/event/ingest%2f..%2fcheckin',
+    '//api/event/ingest/..//checkin',
+    '/API/event/Ingest/..%2FCHECKIN',
+    '/api/event/ingest',
+    '/api/event/ingestion/key/owntracks',
+  ])('a body of 500 kB is refused at once at %s', async (path) => {
+    const { status } = await raw([`POST ${path} HTTP/1.1`, 'Host: localhost', 'Content-Length: 500000'])
+    expect(status).toBe(413)
+  })
+
   test('a service that does not answer is a 503 with Retry-After', async () => {
     const response = await send('/api/event/line-usage', { headers: { 'X-Admin-Token': 'a-secret-token' } })
     await sentenceOf(response, 503, 'unavailable')

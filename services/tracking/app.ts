@@ -29,6 +29,7 @@ import { createPressSpool, type PressSpool, raiseEmergency } from './emergencies
 import { serveIngest } from './ingest/serve-ingest.ts'
 import { LivePositions } from './map/latest-positions.ts'
 import { FollowersMap } from './map/map-snapshots.ts'
+import { Palanquin } from './map/palanquin.ts'
 import { createRouteAnswer } from './map/show-route.ts'
 import { PublicMap } from './map/public-map.ts'
 import { createMap } from './map/show-map.ts'
@@ -79,9 +80,10 @@ export function createTracking(context: ServiceContext): Service {
   // A directory that cannot be opened is reported with each press that needs it.
   disk.catch(() => undefined)
   const presses = createPressSpool(context, disk)
-  servePoints(router, context, buffer, counters.count, presses)
+  const palanquin = new Palanquin(context)
+  servePoints(router, context, { buffer, palanquin, presses, count: counters.count })
   serveTrackers(router, context)
-  const followers = serveMaps(router, context, live)
+  const followers = serveMaps(router, context, live, palanquin)
   let isOpen = true
   let mapped = Promise.resolve()
   return {
@@ -128,12 +130,17 @@ function openRedo(
   return createRedo({ ...options, kv, db, redoLog, refill, neededMs, log })
 }
 
+interface Taking {
+  readonly buffer: Buffer
+  readonly palanquin: Palanquin
+  readonly presses: PressSpool
+  readonly count: Count
+}
+
 function servePoints(
   router: Router,
   context: ServiceContext,
-  buffer: Buffer,
-  count: Count,
-  presses: PressSpool,
+  { buffer, palanquin, presses, count }: Taking,
 ): void {
   const { config, calendar, event, now } = context
   const area: InArea = (lat, lng) => event.current.area(lat, lng)
@@ -142,11 +149,13 @@ function servePoints(
   const checkInRules = { ...accept, limit: config.limits.checkin }
   const syncRules = { ...accept, limit: config.limits.sync }
   const ingestRules = { ...accept, limit: config.limits.ingest }
-  router.serve(checkInEndpoint, ({ body }) => checkIn(buffer, body, now(), checkInRules))
-  router.serve(trackSyncEndpoint, ({ body }) => syncTrack(buffer.admitTrack, body, now(), syncRules))
+  const phones = { admitDurably: palanquin.following(buffer.admitDurably, null) }
+  const admitTrack = palanquin.following(buffer.admitTrack, null)
+  router.serve(checkInEndpoint, ({ body }) => checkIn(phones, body, now(), checkInRules))
+  router.serve(trackSyncEndpoint, ({ body }) => syncTrack(admitTrack, body, now(), syncRules))
   router.serve(raiseEmergencyEndpoint, ({ body }) => raiseEmergency(presses, body, now()))
   serveIngest(router, context, {
-    buffer,
+    admit: (keyHash) => palanquin.following(buffer.admitDurably, keyHash),
     presses,
     findKey: createKeyFinder(context),
     noteUse: createUseNoter(context),
@@ -167,12 +176,17 @@ function serveTrackers({ serve }: Router, context: ServiceContext): void {
 }
 
 /** The live map, the map of followers and the route. @returns the map of followers, to be started */
-function serveMaps({ serve }: Router, context: ServiceContext, live: LivePositions): FollowersMap {
+function serveMaps(
+  { serve }: Router,
+  context: ServiceContext,
+  live: LivePositions,
+  palanquin: Palanquin,
+): FollowersMap {
   const { config, now } = context
   const publicMap = new PublicMap(live, config.mapCrowd, now)
   const showMap = createMap(context, live, publicMap)
   serve(dataEndpoint, ({ query, operator }) => showMap(query, operator))
-  const followers = new FollowersMap(context, publicMap)
+  const followers = new FollowersMap(context, publicMap, palanquin)
   serve(mapEndpoint, ({ request, query }) => followers.answer(request, query.since))
   const showRoute = createRouteAnswer(context.event)
   serve(routeEndpoint, ({ request, query }) => showRoute(request, query.v))

@@ -183,7 +183,14 @@ export const userStatusEndpoint = endpoint('PUT /api/event/admin/users/:userId/s
   errors: ['not-found', 'conflict', 'erased'],
 })
 
-export const SetPalanquinRequest = z.object({ palanquin: z.boolean() })
+export const SetPalanquinRequest = z.object({
+  palanquin: z.boolean(),
+  tracker: z
+    .uuid({ error: 'must be the id of a tracker, as GET /api/event/admin/users/{userId} lists it' })
+    .nullable()
+    .optional()
+    .describe('The tracker that is the palanquin; null or absent: the phone that proves the pilgrim’s id'),
+})
 export type SetPalanquinRequest = z.infer<typeof SetPalanquinRequest>
 export const SetPalanquinAnswer = z.object({ userId: UserId, palanquin: z.boolean() })
 export type SetPalanquinAnswer = z.infer<typeof SetPalanquinAnswer>
@@ -191,7 +198,7 @@ export type SetPalanquinAnswer = z.infer<typeof SetPalanquinAnswer>
 export const palanquinEndpoint = endpoint('PUT /api/event/admin/users/:userId/palanquin', {
   id: 'setPalanquin',
   summary:
-    'Names the pilgrim whose device is the palanquin, instead of an earlier one, or takes the name back. Its place and time are public and exact',
+    'Names the device of a pilgrim that is the palanquin, instead of an earlier one, or takes the name back. Its place and time are public and exact, from its next report on',
   access: 'manager',
   params: OfUser,
   body: SetPalanquinRequest,

@@ -27,7 +27,16 @@ export const UserDetail = Profile.omit({ pending: true }).extend({
   first_seen: FirstSeen.nullable(),
   last_seen: LastSeen.nullable(),
   language: z.string().nullable().describe('BCP 47, such as zh-TW'),
-  palanquin: z.boolean().describe('This pilgrim’s device is the palanquin, whose place is public'),
+  palanquin: z.boolean().describe('A device of this pilgrim is the palanquin, whose place is public'),
+  palanquin_tracker: z
+    .uuid()
+    .nullable()
+    .describe('The tracker that is the palanquin; null: the phone that proves the pilgrim’s id'),
+  known_to_others: z
+    .boolean()
+    .describe(
+      'Others may know this id, so no phone proves it: of its devices, only a tracker can be the palanquin',
+    ),
   role: Role.nullable().describe('Role in the event; determines the audiences of messages, not access'),
   role_assigned_by: z.string().nullable(),
   role_assigned_at: Time.nullable(),

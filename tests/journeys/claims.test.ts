@@ -7,6 +7,8 @@ import { subscribeToPushEndpoint } from '#shared/contracts/push-subscriptions.ts
 import { createShareEndpoint, MAX_SHARES } from '#shared/contracts/shares.ts'
 import { KG_PER_KM } from '#shared/core/rules/carbon.ts'
 import { createTrackerEndpoint } from '#shared/contracts/trackers.ts'
+import { mapEndpoint } from '#shared/contracts/map.ts'
+import { userEndpoint } from '#shared/contracts/user-detail.ts'
 import { palanquinEndpoint } from '#shared/contracts/reports.ts'
 import { CLAIM_QUOTA } from '#shared/service/security/claims.ts'
 import { dataOf, sentenceOf } from '#tests/helpers/answers.ts'
@@ -108,16 +110,65 @@ describeBothStacks(
       expect(carbon_saved_kg).toBeGreaterThan(1_000)
     })
 
-    test('cannot be named the palanquin, and the app’s id can', async () => {
-      const name = (userId: string, palanquin = true) =>
-        callAs(stack, 'owner', 'PUT', `admin/users/${userId}/palanquin`, { palanquin })
+    test('moves no palanquin and hides none: only its tracker does, and the phone of an app’s id', async () => {
+      const name = (userId: string, palanquin = true, tracker?: string) =>
+        callAs(stack, 'owner', 'PUT', `admin/users/${userId}/palanquin`, { palanquin, tracker })
+      const detailOf = async (userId: string) =>
+        dataOf(await readAs(stack, 'owner', `admin/users/${userId}`), userEndpoint)
       const [victim, device] = [newPilgrimId(), newAppId()]
       for (const userId of [victim, device]) expect((await checkIn(stack, userId)).status).toBe(202)
       expect(await sentenceOf(await name(victim), 409, 'conflict')).toContain('EVENT_IDENTITY=line')
       // What was named before can be taken back.
       expect((await name(victim, false)).status).toBe(200)
       expect(await dataOf(await name(device), palanquinEndpoint)).toEqual({ userId: device, palanquin: true })
-      expect((await name(device, false)).status).toBe(200)
+
+      const { id, key } = await dataOf(
+        await post(stack, 'trackers', { user_id: victim }),
+        createTrackerEndpoint,
+      )
+      await sentenceOf(await name(device, true, id), 404, 'not-found')
+      expect(await detailOf(device)).toMatchObject({
+        palanquin: true,
+        palanquin_tracker: null,
+        known_to_others: false,
+      })
+      expect((await name(victim, true, id)).status).toBe(200)
+      expect(await detailOf(device)).toMatchObject({ palanquin: false })
+      expect(await detailOf(victim)).toMatchObject({
+        palanquin: true,
+        palanquin_tracker: id,
+        known_to_others: true,
+      })
+      const latOnMap = async () =>
+        (await dataOf(await stack.fetch('/api/event/map'), mapEndpoint)).palanquin?.lat ?? null
+      const report = async (lat: number) =>
+        expect((await stack.fetch(`/api/event/ingest/${key}/osmand?lat=${lat}&lon=120.5`)).status).toBe(200)
+      await until(
+        async () => {
+          await report(24.1)
+          return (await latOnMap()) === 24.1
+        },
+        'the place of the tracker',
+        { timeoutMs: 30_000, everyMs: 2_000 },
+      )
+      // A stranger neither moves it nor takes it off the map.
+      expect((await checkIn(stack, victim, { lat: 23.5, lng: 120.3 })).status).toBe(202)
+      expect(
+        (await syncTrack(stack, victim, [{ lat: 23.5, lng: 120.3, timestamp: Date.now() }])).status,
+      ).toBe(200)
+      await sentenceOf(await post(stack, 'privacy', { user_id: victim, agreed: false }), 409, 'conflict')
+      await sentenceOf(
+        await post(stack, 'participant-status', { user_id: victim, status: 'withdrawn' }),
+        409,
+        'conflict',
+      )
+      await report(24.2)
+      const seen = new Set<number | null>()
+      await until(async () => seen.add(await latOnMap()).has(24.2), 'the next place of the tracker', {
+        timeoutMs: 30_000,
+      })
+      expect([...seen]).toEqual([24.1, 24.2])
+      expect((await name(victim, false)).status).toBe(200)
     })
 
     test('pins nobody to a place by a time that lies ahead', async () => {

@@ -170,7 +170,15 @@ describeBothStacks(
       const name = (palanquin: boolean) =>
         callAs(stack, 'owner', 'PUT', `admin/users/${userId}/palanquin`, { palanquin })
       expect((await name(true)).status).toBe(200)
-      await until(async () => (await map()).palanquin !== null, 'the palanquin to be on the map')
+      await until(
+        async () => {
+          const points = [{ lat: 52.03, lng: 5.8, timestamp: Date.now() }]
+          await post(stack, 'track/sync', { user_id: userId, points })
+          return (await map()).palanquin !== null
+        },
+        'the palanquin to be on the map',
+        { everyMs: 7_000 },
+      )
       const card = async () => dataOf(await post(stack, 'og-image', { user_id: userId }), drawCardEndpoint)
       const before = await card()
       const { url } = await dataOf(await post(stack, 'shares', { user_id: userId }), createShareEndpoint)

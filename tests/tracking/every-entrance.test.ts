@@ -21,7 +21,7 @@ import { CheckInRequest, MAX_ATTACHED, TrackSyncRequest } from '#shared/contract
 import type { Database } from '#shared/stores/db/db.ts'
 import { openDatabase } from '#shared/stores/db/open-database.ts'
 import { Refusal } from '#shared/runtime/refusal.ts'
-import { isKvUnavailable, type Kv } from '#shared/stores/kv/kv.ts'
+import { isKvUnavailable, type Kv, type Submission } from '#shared/stores/kv/kv.ts'
 import { openRedisKv } from '#shared/stores/kv/kv.redis.ts'
 import { createCalendar } from '#shared/core/rules/calendar.ts'
 import type { ServiceContext } from '#shared/service/context.ts'
@@ -181,7 +181,7 @@ const taking =
     }))
     return orNothing(name, userId, async () => {
       const context = {
-        buffer: replica,
+        admit: () => (submission: Submission) => replica.admitDurably(submission),
         presses: { keep: async () => null },
         findKey: async () => userId,
         noteUse: () => undefined,

@@ -24,6 +24,7 @@ import { createSurveyProfile } from '#services/survey-profile/app.ts'
 import { createTracking } from '#services/tracking/app.ts'
 import { LivePositions } from '#services/tracking/map/latest-positions.ts'
 import { FollowersMap } from '#services/tracking/map/map-snapshots.ts'
+import { Palanquin } from '#services/tracking/map/palanquin.ts'
 import { PublicMap } from '#services/tracking/map/public-map.ts'
 import { createMap } from '#services/tracking/map/show-map.ts'
 import type { Environment } from '#shared/runtime/config/config.ts'
@@ -84,7 +85,7 @@ async function openScene(startMs: number, settings: Environment): Promise<Scene>
   const publicMap = new PublicMap(live, config.mapCrowd, now)
   const showMap = createMap(context, live, publicMap)
   map.serve(dataEndpoint, ({ query, operator }) => showMap(query, operator))
-  const followers = new FollowersMap(context, publicMap)
+  const followers = new FollowersMap(context, publicMap, new Palanquin(context))
   map.serve(mapEndpoint, ({ request, query }) => followers.answer(request, query.since))
   return Object.assign(clock, {
     async fetch(path: string, init?: RequestInit) {

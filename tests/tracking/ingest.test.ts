@@ -6,7 +6,7 @@ import type { SosPress } from '#shared/contracts/emergencies.ts'
 import { trackerKeyHash } from '#shared/pilgrims/tracker-keys.ts'
 import type { SyncRules } from '#shared/points/sync-track.ts'
 import { Refusal, temporaryAs503, unavailable } from '#shared/runtime/refusal.ts'
-import type { Kv, VersionedStatus } from '#shared/stores/kv/kv.ts'
+import type { Kv, Submission, VersionedStatus } from '#shared/stores/kv/kv.ts'
 import { createCalendar } from '#shared/core/rules/calendar.ts'
 import { type Replica, startReplica } from '#tests/points/replica.ts'
 import { rejection } from '#tests/helpers/rejection.ts'
@@ -59,7 +59,7 @@ function suite(driver: KvDriver): void {
         count: (name, points) => (counts[name] = (counts[name] ?? 0) + points),
       }
       const taking = {
-        buffer: replica,
+        admit: () => (submission: Submission) => replica.admitDurably(submission),
         presses: { keep: async () => null },
         findKey: async () => userId,
         noteUse: () => undefined,

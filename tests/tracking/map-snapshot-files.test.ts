@@ -4,6 +4,7 @@ import { mkdirSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { FollowersMap } from '#services/tracking/map/map-snapshots.ts'
 import { LivePositions } from '#services/tracking/map/latest-positions.ts'
+import { Palanquin } from '#services/tracking/map/palanquin.ts'
 import { PublicMap } from '#services/tracking/map/public-map.ts'
 import type { EventMap } from '#shared/contracts/map.ts'
 import type { Database } from '#shared/stores/db/db.ts'
@@ -54,7 +55,7 @@ describe('the map of followers with files', () => {
       now,
       log: createLog({}, (line) => void logged.push(line)),
     }
-    const map = new FollowersMap(context, new PublicMap(live, 1, now))
+    const map = new FollowersMap(context, new PublicMap(live, 1, now), new Palanquin(context))
     return {
       async refresh() {
         await live.refresh()

@@ -4,6 +4,7 @@ import { brotliDecompressSync } from 'node:zlib'
 import { FollowersMap } from '#services/tracking/map/map-snapshots.ts'
 import { encodingOf } from '#shared/service/http/prepared-response.ts'
 import { LivePositions } from '#services/tracking/map/latest-positions.ts'
+import { Palanquin } from '#services/tracking/map/palanquin.ts'
 import { PublicMap } from '#services/tracking/map/public-map.ts'
 import { EventMap, EventMapDelta } from '#shared/contracts/map.ts'
 import { type Database, DatabaseTimeout } from '#shared/stores/db/db.ts'
@@ -13,7 +14,7 @@ import { openEmbeddedKv } from '#shared/stores/kv/kv.embedded.ts'
 import { openTestDatabase, type TestDatabase } from '#tests/helpers/database.ts'
 import { newDirectory } from '#tests/helpers/process.ts'
 import { describeOnServers } from '#tests/helpers/suite.ts'
-import { onError, restore, sync } from '#tests/kv/drivers.ts'
+import { admit, onError, restore, sync } from '#tests/kv/drivers.ts'
 import { applied, config, event, log, route, sorted } from './map-snapshots-harness.ts'
 
 const MINUTE = 60_000
@@ -47,7 +48,8 @@ describeOnServers('the map of followers', () => {
     const parts = { config, db, event, kv, now, log, ...given }
     const live = new LivePositions(parts.kv, parts.now, log)
     const crowds = new PublicMap(live, CROWD, parts.now)
-    const map = new FollowersMap(parts, crowds)
+    const palanquin = new Palanquin(parts)
+    const map = new FollowersMap(parts, crowds, palanquin)
     const asked = (since?: number, headers: Record<string, string> = {}) =>
       map.answer(new Request(URL_OF_MAP, { headers }), since)
     const whole = async () => EventMap.parse(((await asked().json()) as { data: unknown }).data)
@@ -57,7 +59,12 @@ describeOnServers('the map of followers', () => {
       await live.refresh()
       await map.refresh()
     }
-    return { refresh, asked, whole, delta, crowds }
+    /** A device reports where it is: a phone, or a tracker by the hash of its key. */
+    const report = async (userId: string, keyHash: string | null, atM: number) => {
+      const submission = sync(userId, [], { position: { t: nowMs, ...route.at(atM) } })
+      await palanquin.following((sent) => admit(kv, sent), keyHash)(submission)
+    }
+    return { refresh, asked, whole, delta, crowds, report }
   }
   /** A crowd of people from one place along the route to another. */
   async function standing(count: number, fromM: number, toM: number, t = nowMs): Promise<void> {
@@ -220,11 +227,11 @@ describeOnServers('the map of followers', () => {
     const one = replica()
     const palanquin = 'w-5hk3q7d2m9x0c4v8b1n6r2t7ye'
     await db.sql`INSERT INTO pilgrims (user_id, palanquin, created_at, updated_at) VALUES (${palanquin}, true, now(), now())`
+    await one.refresh()
     /** Crowd and palanquin walk 3.6 km/h, the palanquin 500 m ahead; the station M is at 6 km. */
     const walkTo = async (minute: number, isSeen: boolean) => {
       await standing(20, 2_000 + 60 * minute, 2_200 + 60 * minute)
-      const place = route.at(2_600 + 60 * minute)
-      if (isSeen) await restore(kv, sync(palanquin, [], { position: { t: nowMs, ...place } }))
+      if (isSeen) await one.report(palanquin, null, 2_600 + 60 * minute)
       await one.refresh()
       const { estimates, palanquin: shown, speed_kmh, middle } = await one.whole()
       const at = estimates.find(({ station }) => station === 1)
@@ -264,14 +271,16 @@ describeOnServers('the map of followers', () => {
       hidden: () => db.sql`UPDATE pilgrims SET participant_status = 'withdrawn'`,
       erased: () => db.sql`DELETE FROM pilgrims`,
     }
-    await restore(kv, sync(palanquin, [], { position: { t: nowMs, ...route.at(2_000) } }))
     for (const [how, take] of Object.entries(takeBack)) {
       nowMs += 10_000
       await name()
+      await one.refresh()
+      await one.report(palanquin, null, 2_000)
+      nowMs += 10_000
       for (const each of [one, other]) await each.refresh()
       const before = await one.whole()
       expect({ how, km: before.palanquin?.route_km }).toEqual({ how, km: 2 })
-      const cached = await kv.cached(`event-map-4/${before.version}`)
+      const cached = await kv.cached(`event-map-5/${before.version}`)
       expect(cached).toContain('palanquin')
       expect(cached).not.toContain(palanquin)
       await take()
@@ -282,12 +291,43 @@ describeOnServers('the map of followers', () => {
         expect(await each.delta(before.version)).toMatchObject({ version: before.version, palanquin: null })
       }
       // So does a replica that starts now, or whose next snapshot begins with this one.
-      expect(JSON.parse((await kv.cached('event-map-4'))!)).toMatchObject({ map: { palanquin: null } })
+      expect(JSON.parse((await kv.cached('event-map-5'))!)).toMatchObject({ map: { palanquin: null } })
+      expect(await kv.cached('palanquin')).toBeNull()
       nowMs += 10_000
       await one.refresh()
       expect(await one.delta(before.version)).toMatchObject({ palanquin: null })
       await db.sql`DELETE FROM pilgrims`
     }
+  })
+
+  const [APP, LINE] = ['w-5hk3q7d2m9x0c4v8b1n6r2t7ye', 'U11111111111111111111111111111111']
+  const [OURS, THEIRS, GONE] = ['1', '2', '3'].map(
+    (digit) => `${digit.repeat(8)}-0000-4000-8000-000000000000`,
+  ) as [string, string, string]
+  test.each([
+    // [whose device, named tracker, what may move it]
+    ['the phone of an id that an app made', APP, null, ['phone']],
+    ['a tracker of such an id', APP, OURS, [OURS]],
+    ['a tracker of an id that others may know', LINE, OURS, [OURS]],
+    ['a tracker that was revoked', LINE, GONE, []],
+    ['an id that others may know, named by an earlier release', LINE, null, []],
+  ])('one device moves the palanquin: %s', async (_, userId, tracker, movers) => {
+    const one = replica()
+    await db.sql`INSERT INTO pilgrims (user_id, palanquin, palanquin_tracker, created_at, updated_at)
+                 VALUES (${userId}, true, ${tracker}, now(), now())`
+    for (const id of [OURS, THEIRS])
+      await db.sql`INSERT INTO trackers (id, user_id, key_hash, created_at) VALUES (${id}, ${userId}, ${id}, now())`
+    await one.refresh()
+    for (const [i, device] of ['phone', OURS, THEIRS].entries()) {
+      await one.report(userId, device === 'phone' ? null : device, 1_000 * (i + 1))
+      await one.report('p1', device === 'phone' ? null : device, 9_000)
+      nowMs += 10_000
+      await one.refresh()
+      const moves = Math.round((await one.whole()).palanquin?.route_km ?? 0) === i + 1
+      expect({ device, moves }).toEqual({ device, moves: movers.includes(device) })
+    }
+    await db.sql`DELETE FROM pilgrims`
+    await db.sql`DELETE FROM trackers`
   })
 
   test('answers with the last snapshot, marked, while a store is away; a fresh process without one says 503', async () => {

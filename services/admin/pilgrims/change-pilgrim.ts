@@ -1,5 +1,5 @@
 /** What operators change of a pilgrim: the status (any of them), the palanquin, the role, trackers and links. */
-import { eq, asc, gt } from 'drizzle-orm'
+import { and, eq, asc, gt } from 'drizzle-orm'
 import { type Acting, audit } from '#shared/service/security/audit-log.ts'
 import { ROLE_LEVEL } from '#shared/service/security/admin-auth.ts'
 import { isClaim } from '#shared/service/security/claims.ts'
@@ -20,7 +20,7 @@ import {
 } from '#shared/pilgrims/person-lock.ts'
 import { endShares } from '#shared/pilgrims/shares.ts'
 import { updateLiveMapPresence } from '#shared/pilgrims/kv-copies.ts'
-import { pilgrims, roleAssignments, shares } from '#shared/stores/schema/tables.ts'
+import { pilgrims, roleAssignments, shares, trackers } from '#shared/stores/schema/tables.ts'
 import { unknownPilgrim } from '#shared/pilgrims/profile.ts'
 import type { Tx } from '#shared/stores/db/db.ts'
 import { type PageQuery, ParticipantStatus, Role, time, UserId } from '#shared/contracts/fields.ts'
@@ -63,24 +63,25 @@ export async function setUserStatus(
 }
 
 /**
- * Names the pilgrim whose device is the palanquin, in place of an earlier one, or takes the name back.
- * @throws Refusal 404 for an unknown pilgrim, 409 in a walk and for an id in whose name anybody can report places;
- * KvUnavailable when only the buffer could know them
+ * Names a device of a pilgrim the palanquin, in place of an earlier one, or takes the name back.
+ * @throws Refusal 404 for an unknown pilgrim or tracker, 409 in a walk and for the phone of an id in whose name anybody
+ * can report places; KvUnavailable when only the buffer could know the pilgrim
  */
 export async function setPalanquin(
   context: ServiceContext,
   operator: Acting,
   userId: string,
-  { palanquin }: SetPalanquinRequest,
+  { palanquin, tracker: named = null }: SetPalanquinRequest,
 ): Promise<SetPalanquinAnswer> {
   const { config, db, event, now } = context
   if (palanquin && event.current.followed === 'walk')
     throw conflict(
       'A walk has no device that leads it. The owner chooses what is followed in the view Event.',
     )
-  if (palanquin && isClaim(config, userId))
+  const tracker = palanquin ? named : null
+  if (palanquin && tracker === null && isClaim(config, userId))
     throw conflict(
-      'Others may know this id, and with EVENT_IDENTITY=open whoever knows it could move the palanquin on the map. Name a phone that uses the event’s app, or set EVENT_IDENTITY=line.',
+      'Others may know this id, and with EVENT_IDENTITY=open whoever knows it could move the palanquin on the map. Name one of its trackers, or a phone that uses the event’s app, or set EVENT_IDENTITY=line.',
     )
   const at = new Date(now())
   const mine = eq(pilgrims.userId, userId)
@@ -91,18 +92,26 @@ export async function setPalanquin(
     if (onlyPending) await ensurePilgrim(tx, userId, at.getTime())
     const [held] = await tx.orm.select().from(pilgrims).where(mine)
     if (held === undefined) throw unknownPilgrim(userId)
-    if (held.palanquin === palanquin) return
-    await tx.orm.update(pilgrims).set({ palanquin: false }).where(eq(pilgrims.palanquin, true))
+    if (held.palanquin === palanquin && held.palanquinTracker === tracker) return
+    if (tracker !== null && (await tx.orm.$count(trackers, isTrackerOf(userId, tracker))) === 0)
+      throw notFound('This pilgrim has no such tracker; it may have been revoked.')
+    await tx.orm
+      .update(pilgrims)
+      .set({ palanquin: false, palanquinTracker: null })
+      .where(eq(pilgrims.palanquin, true))
     const changed = await tx.orm
       .update(pilgrims)
-      .set({ palanquin, updatedAt: at })
+      .set({ palanquin, palanquinTracker: tracker, updatedAt: at })
       .where(mine)
       .returning({ userId: pilgrims.userId })
     if (changed.length === 0) throw unknownPilgrim(userId)
-    await audit(tx, operator, 'set-palanquin', { user_id: userId, palanquin }, at.getTime())
+    const details = { user_id: userId, palanquin, ...(tracker !== null && { tracker }) }
+    await audit(tx, operator, 'set-palanquin', details, at.getTime())
   })
   return { userId, palanquin }
 }
+
+const isTrackerOf = (userId: string, id: string) => and(eq(trackers.userId, userId), eq(trackers.id, id))
 
 /** This is nobody's id: its lock orders the changes. */
 const PALANQUIN = 'the palanquin'

@@ -8,6 +8,7 @@ import { isLineUserId } from '#shared/service/line/line-client.ts'
 import { expectKnown, profileOf } from '#shared/pilgrims/profile.ts'
 import type { ServiceContext } from '#shared/service/context.ts'
 import type { Acting } from '#shared/service/security/audit-log.ts'
+import { isClaim } from '#shared/service/security/claims.ts'
 import { auditLook } from './audit-look.ts'
 import { summarizeLatestDay } from './points-of-day.ts'
 import type { Database } from '#shared/stores/db/db.ts'
@@ -40,6 +41,7 @@ export async function showUser(
     consumption: row?.consumption ?? {},
     transport: row?.transport ?? {},
     consent_withdrawn: row?.consentWithdrawn ?? false,
+    known_to_others: isClaim(context.config, userId),
     reachable: isLineUserId(userId) && reachable !== false,
     created_at: timeOrNull(row?.createdMs),
     updated_at: timeOrNull(row?.updatedMs),
@@ -89,6 +91,7 @@ interface UserRows extends Pick<
   | 'role_assigned_at'
   | 'reachable_changed_at'
   | 'palanquin'
+  | 'palanquin_tracker'
   | 'push_devices'
   | 'consents'
   | 'survey'
@@ -116,7 +119,7 @@ const STATEMENT = `
   SELECT json_build_object(
     'role', r.role, 'role_assigned_by', r.assigned_by, 'role_assigned_at', ${iso('r.assigned_at')},
     'reachable', f.reachable, 'reachable_changed_at', ${iso('f.changed_at')},
-    'palanquin', coalesce(p.palanquin, false),
+    'palanquin', coalesce(p.palanquin, false), 'palanquin_tracker', p.palanquin_tracker,
     'push_devices', (SELECT count(*) FROM push_subscriptions WHERE user_id = u.user_id),
     'checkIns', ${listed(`
       SELECT epoch_ms(sent_at) AS "sentMs", epoch_ms(recorded_at) AS "recordedMs",

@@ -74,7 +74,8 @@ const unknownKey = () =>
   )
 
 interface Ingest {
-  readonly buffer: Pick<Buffer, 'admitDurably'>
+  /** Admits what the tracker with this key's hash has sent. */
+  readonly admit: (keyHash: string) => Buffer['admitDurably']
   readonly presses: Pick<PressSpool, 'keep'>
   readonly findKey: (key: string) => Promise<string | null>
   /** Called after each request of a key. */
@@ -108,7 +109,7 @@ export async function ingest(
   read: () => Received,
   request: Request,
 ): Promise<Response> {
-  const { buffer, presses, findKey, noteUse, noteAhead, rules, isClaim, now } = taking
+  const { admit, presses, findKey, noteUse, noteAhead, rules, isClaim, now } = taking
   // Before the key is looked up: an erasure that refuses the key later drops the points of this request.
   const receivedMs = now()
   const userId = await expectKey({ findKey }, key).catch(async (error: unknown) => {
@@ -131,7 +132,7 @@ export async function ingest(
       if (isAhead) reasons.push('in-the-future')
       // One submission whatever its size: parts of it could be stored in part, under one answer.
       const { accepted, duplicates, rejected } = await syncTrack(
-        buffer.admitDurably,
+        admit(trackerKeyHash(key)),
         { user_id: userId, points: [...points] },
         receivedMs,
         rules,

@@ -233,13 +233,6 @@ export class LivePositions {
     return found.sort((a, b) => b.t - a.t).slice(0, limit)
   }
 
-  /** Where somebody was last; null: not known, or hidden. */
-  placeOf(userId: string): Place | null {
-    const positions = this.#shardOf(userId)
-    const row = positions.rowOf(userId)
-    return row === undefined || positions.hiddenUntil[row]! > this.now() ? null : positions.at(row)
-  }
-
   /**
    * Visits the rows of everybody who is not hidden. Computed in turns of the event loop; the rows may change between.
    */

@@ -8,17 +8,16 @@ import type { ServiceContext } from '#shared/service/context.ts'
 import { type EventMap, type MapTotals, EventMapDelta, type MapCellEntry } from '#shared/contracts/map.ts'
 import { isRecent } from '#shared/runtime/clock.ts'
 import { Refusal, unavailable } from '#shared/runtime/refusal.ts'
-import { isDatabaseUnavailable } from '#shared/stores/db/db.ts'
 import { errorFields } from '#shared/runtime/log.ts'
 import type { Route } from '#shared/core/map/walking-route.ts'
-import type { Place } from './latest-positions.ts'
+import type { Position } from '#shared/stores/kv/kv.ts'
+import { type Palanquin, readOr } from './palanquin.ts'
 import { type PublicMap, crowdOnMap } from './public-map.ts'
 import { type Edition, writeMapFiles } from './map-files.ts'
 import { type ActivityStatus, time, timeOrNull } from '#shared/contracts/fields.ts'
 import { readStatus } from '#shared/pilgrims/activity-status.ts'
 import { alongAxis, alongRoute, type End, middleOf, type Places } from '#shared/core/map/front-and-tail.ts'
 import { type Repeated, repeated } from '#shared/stores/repeated-work.ts'
-import { within } from '#shared/runtime/deadline.ts'
 import { inTurns } from '#shared/runtime/yield-to-event-loop.ts'
 import {
   estimatesOf,
@@ -33,18 +32,15 @@ import {
 import { routeVersion } from '#shared/pilgrims/event-route.ts'
 import { PILGRIMS_OF_EVENT } from '#shared/stores/schema/tables.ts'
 import { readLastFlush } from '#shared/points/pending-points.ts'
-import { userHash } from '#shared/stores/kv/kv.ts'
 import { savedMg } from '#shared/core/rules/carbon.ts'
 import { CLAIM_MEASURES } from '#shared/core/rules/claim-measures.ts'
 import { COARSE_MM, IS_CLAIM, publicReports, SHOWN_WALK } from '#shared/pilgrims/report-totals.ts'
 import { leads } from '#shared/core/rules/palanquin.ts'
-import { isClaim } from '#shared/service/security/claims.ts'
 import { LEVELS } from '#shared/core/rules/levels.ts'
 import { Prepared } from '#shared/service/http/prepared-response.ts'
 
 /** Totals move with each flush, and their sums read every pilgrim's row. */
 const TOTALS_MS = 60_000
-const TIMEOUT_MS = 3_000
 
 /** A snapshot, and what the next one needs of it. */
 interface Snapshot {
@@ -53,16 +49,17 @@ interface Snapshot {
   readonly fronts: readonly Front[]
   /** When the totals were read, epoch milliseconds. */
   readonly totalsMs: number
-  /** Hash of whose device is the palanquin; null: nobody's. The kv keeps snapshots, and no id. */
+  /** Hash of the device that is the palanquin; null: none is. The kv keeps snapshots, and no id. */
   readonly palanquinHash: string | null
 }
 
 type Context = Pick<ServiceContext, 'config' | 'db' | 'event' | 'kv' | 'log' | 'now'>
+type Leader = Pick<Palanquin, 'hash' | 'place'>
 
 /**
  * Makes the snapshot with this version.
  * @param before the last snapshot; null: there is none
- * @param palanquinId whose device is the palanquin; null: nobody's
+ * @param leader the palanquin of now
  * @throws Refusal 503 when the positions are out of date; KvUnavailable
  */
 async function makeSnapshot(
@@ -70,7 +67,7 @@ async function makeSnapshot(
   publicMap: PublicMap,
   version: number,
   before: Snapshot | null,
-  palanquinId: string | null,
+  { hash: palanquinHash, place: palanquin }: Leader,
 ): Promise<Snapshot> {
   const { db, event, kv, now } = context
   const { route, stations } = event.current
@@ -80,7 +77,6 @@ async function makeSnapshot(
   const crowd = await crowdOnMap(publicMap)
   const onRoute = route === null ? null : await inTurns(alongRoute(crowd.places, route))
   const middle = route === null ? middleOf(crowd.places) : (onRoute?.middle ?? null)
-  const palanquin = palanquinId === null ? null : publicMap.palanquin(palanquinId)
   const along = palanquin === null ? null : endOf(palanquin, route, middle)
   const leading = palanquin !== null && leads(palanquin.t, nowMs) ? along : null
   const leader = leading ?? middle
@@ -119,7 +115,7 @@ async function makeSnapshot(
     estimates,
     totals,
   }
-  return { map, samples: all, fronts, totalsMs, palanquinHash: hashOf(palanquinId) }
+  return { map, samples: all, fronts, totalsMs, palanquinHash }
 }
 
 /**
@@ -145,42 +141,13 @@ function staleSnapshot(last: Snapshot, version: number): Snapshot {
   return { ...last, map: { ...last.map, version, stale, estimates: [] } }
 }
 
-/** What a query gives, at most {@link TIMEOUT_MS} later; while the database does not answer, what was known before. */
-function readOr<T>(log: Context['log'], what: string, read: Promise<T>, before: T): Promise<T> {
-  const known = read.catch((error: unknown) => {
-    if (!isDatabaseUnavailable(error)) log.error(`reading ${what} failed`, errorFields(error))
-    return before
-  })
-  return within(known, TIMEOUT_MS, () => before)
-}
-
-const hashOf = (palanquinId: string | null) => (palanquinId === null ? null : userHash(palanquinId))
-
-/**
- * Whose device is the palanquin. While the database does not answer, it is the one that was named before. A claim leads
- * nothing: it was named by an earlier release, or while `EVENT_IDENTITY` was `line`. A walk has none.
- */
-async function readPalanquinId(
-  { config, db, event, log }: Context,
-  before: string | null,
-): Promise<string | null> {
-  if (event.current.followed === 'walk') return null
-  const rows = db.read(
-    () => db.sql<{ user_id: string }[]>`
-      SELECT user_id FROM pilgrims WHERE palanquin AND NOT consent_withdrawn AND participant_status <> 'withdrawn'`,
-  )
-  const read = rows.then(([row]) => row?.user_id ?? null)
-  const named = await readOr(log, 'the palanquin', read, before)
-  return named === null || isClaim(config, named) ? null : named
-}
-
 /** Farther away, the palanquin is not on the route. */
 const OFF_ROUTE_M = 2_000
 /** A road is so wide, and a phone so exact. */
 const EXACT_M = 50
 
 /** Where the palanquin is along the route. Of several stretches by its place, the one that is nearest to the walk. */
-function endOf(place: Place, route: Route | null, middle: End | null): End {
+function endOf(place: Position, route: Route | null, middle: End | null): End {
   const alongs = route?.passes(place, OFF_ROUTE_M, EXACT_M).map(({ alongM }) => alongM) ?? []
   const offWalk = (alongM: number) => Math.abs(alongM - (middle?.alongM ?? 0))
   const [alongM = null] = alongs.toSorted((a, b) => offWalk(a) - offWalk(b))
@@ -245,7 +212,7 @@ const KEPT = 30
 /** Versions that files tell the changes since: two minutes. A page that was away for longer asks tracking. */
 const FILED = 12
 /** The number is that of the form: a release with another one reads none of these snapshots. */
-const KEY = 'event-map-4'
+const KEY = 'event-map-5'
 const EDITION_TTL_MS = 60_000
 /** After a restart of all replicas, the speed of the last hour goes on from the last snapshot. */
 const LAST_TTL_MS = 3_600_000
@@ -257,7 +224,6 @@ const CACHE = 'public, max-age=10, stale-while-revalidate=60'
 
 export class FollowersMap {
   #last: Snapshot | null = null
-  #palanquinId: string | null = null
   #answers: Answers | null = null
   /** Versions of the last minutes, oldest first. A stale one is missing: each replica has its own. */
   readonly #kept = new Map<number, EventMap>()
@@ -269,6 +235,7 @@ export class FollowersMap {
   constructor(
     private readonly context: Context,
     private readonly publicMap: PublicMap,
+    private readonly palanquin: Pick<Palanquin, 'hash' | 'place' | 'refresh'>,
   ) {
     // More often than a snapshot is made, so that one follows soon after its time.
     this.#refreshing = repeated(context.log, 'making the map failed', EDITION_MS / 5, () => this.#refresh())
@@ -300,7 +267,7 @@ export class FollowersMap {
     try {
       // By the kv's clock: a replica whose clock is ahead would make the others show its older snapshot as new.
       const version = this.#versionAt(await this.context.kv.clock())
-      this.#palanquinId = await readPalanquinId(this.context, this.#palanquinId)
+      await this.palanquin.refresh()
       if (version === this.#last?.map.version) return await this.#hidePalanquin(this.#last)
       this.#last ??= parsed(await this.context.kv.cached(KEY))
       this.#publish(await this.#shared(version))
@@ -313,11 +280,12 @@ export class FollowersMap {
   }
 
   /**
-   * Takes the palanquin out of every copy of the last snapshot, once its pilgrim has lost the name, was erased or hides.
+   * Takes the palanquin out of every copy of the last snapshot, once its device has lost the name, or its pilgrim was
+   * erased or hides.
    * A delta that starts from the snapshot says so, too, because the version that was published stays its base.
    */
   async #hidePalanquin(last: Snapshot): Promise<void> {
-    if (last.map.palanquin === null || last.palanquinHash === hashOf(this.#palanquinId)) return
+    if (last.map.palanquin === null || last.palanquinHash === this.palanquin.hash) return
     const { kv } = this.context
     const hidden = { ...last, map: { ...last.map, palanquin: null }, palanquinHash: null }
     await this.#writing
@@ -375,7 +343,7 @@ export class FollowersMap {
         continue
       }
       try {
-        const made = await makeSnapshot(this.context, this.publicMap, version, this.#last, this.#palanquinId)
+        const made = await makeSnapshot(this.context, this.publicMap, version, this.#last, this.palanquin)
         const shared = await kv.cacheOnce(key, JSON.stringify(made), EDITION_TTL_MS)
         await kv.cache(KEY, shared, LAST_TTL_MS)
         return parsed(shared)!

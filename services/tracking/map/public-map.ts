@@ -11,7 +11,7 @@ import { type Cell, cellCentre, cellName, MAX_ZOOM, MIN_ZOOM } from '#shared/cor
 import type { Places } from '#shared/core/map/front-and-tail.ts'
 import { groupIntoCrowds } from './crowds.ts'
 import { eachOf, inTurns } from '#shared/runtime/yield-to-event-loop.ts'
-import { inside, type LivePositions, type Place } from './latest-positions.ts'
+import { inside, type LivePositions } from './latest-positions.ts'
 
 const MINUTE_MS = 60_000
 const HOUR_MS = 3_600_000
@@ -77,12 +77,6 @@ export class PublicMap {
   async snapshot(): Promise<{ readonly groups: readonly Group[]; readonly beginsMs: readonly number[] }> {
     const beginsMs = this.#spanBegins()
     return { groups: await this.#current(), beginsMs }
-  }
-
-  /** Where the palanquin is, exactly: it is public, and no crowd hides it. null: it was not seen for a day. */
-  palanquin(userId: string): Place | null {
-    const place = this.live.placeOf(userId)
-    return place === null || place.t < this.now() - DAY_MS ? null : place
   }
 
   /**

@@ -261,7 +261,12 @@ export const words = {
     showLeader: (leader: string) => `Show as “${leader}”`,
     hideLeader: (leader: string) => `Stop showing as “${leader}”`,
     isLeader: (leader: string) =>
-      `The public map shows everybody where this pilgrim is, as “${leader}”, in place of any other.`,
+      `From its next report on, the public map shows everybody where this device is, as “${leader}”, in place of any other.`,
+    leaderDevice: 'Device',
+    leaderPhone: 'The phone with the event’s app',
+    leaderTracker: 'The tracker app on the device shows the same eight characters.',
+    leaderUnbound: (leader: string) =>
+      `The map does not show “${leader}”: others may know this id. Make a tracker on the device, and choose it here.`,
     isNoLeader: (leader: string) => `The public map no longer shows “${leader}”.`,
     roleHelp: 'Roles decide who gets which messages. They open no console.',
     roleUnreached: 'LINE does not reach this person.',

@@ -252,7 +252,13 @@ export const words: ConsoleWords = {
     noRole: '沒有角色',
     showLeader: (leader) => `顯示為${leader}`,
     hideLeader: (leader) => `不再顯示為${leader}`,
-    isLeader: (leader) => `公開地圖會讓所有人看到這位香客的所在位置，作為${leader}，並取代原有的裝置。`,
+    isLeader: (leader) =>
+      `從下一次回報起，公開地圖會讓所有人看到這個裝置的所在位置，作為${leader}，並取代原有的裝置。`,
+    leaderDevice: '裝置',
+    leaderPhone: '使用活動應用程式的手機',
+    leaderTracker: '裝置上的追蹤應用程式會顯示同樣的八個字元。',
+    leaderUnbound: (leader) =>
+      `地圖沒有顯示${leader}：別人可能知道這個識別碼。請在裝置上建立追蹤器，再到這裡選擇它。`,
     isNoLeader: (leader) => `公開地圖不再顯示${leader}。`,
     roleHelp: '角色決定會收到哪些訊息，不能登入控制台。',
     roleUnreached: 'LINE 聯絡不到這個人。',

@@ -310,6 +310,7 @@ interface PilgrimRow {
   readonly consentWithdrawn: boolean
   readonly participantStatus: string
   readonly photoCount: number
+  /** The phone that proves the pilgrim's id is the palanquin. */
   readonly palanquin: boolean
   readonly consumption: Readonly<Record<string, number>>
   readonly transport: Readonly<Record<string, number>>
@@ -369,7 +370,8 @@ export async function readStored(tx: Tx, asked: readonly Asked[]): Promise<Map<s
            p.survey_completed_at IS NOT NULL AS "surveyCompleted", p.privacy_agreed AS "privacyAgreed",
            epoch_ms(p.privacy_agreed_at) AS "privacyAgreedMs",
            p.privacy_version AS "privacyVersion", p.consent_withdrawn AS "consentWithdrawn",
-           p.participant_status AS "participantStatus", p.photo_count AS "photoCount", p.palanquin,
+           p.participant_status AS "participantStatus", p.photo_count AS "photoCount",
+           p.palanquin AND p.palanquin_tracker IS NULL AS palanquin,
            p.consumption::text AS consumption, p.transport::text AS transport,
            epoch_ms(p.created_at) AS "createdMs",
            epoch_ms(p.updated_at) AS "updatedMs",

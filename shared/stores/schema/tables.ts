@@ -308,6 +308,8 @@ export const pilgrims = pgTable(
     completionClaimed: boolean().notNull().default(false),
     /** This pilgrim's device is the palanquin, whose place is public. At most one is. */
     palanquin: boolean().notNull().default(false),
+    /** The tracker that is this device; null: the phone that proves the pilgrim's id. */
+    palanquinTracker: uuid(),
     photoCount: integer().notNull().default(0),
     /** Self-reports: numbers of consumables, and kilometres by mode. */
     consumption: jsonb().$type<Record<string, number>>().notNull().default({}),

@@ -428,23 +428,46 @@ function SetRole({ person }: Pick<ActionsProps, 'person'>) {
   )
 }
 
-/** Its place is public from then on. */
-function SetPalanquin({ person: { userId, palanquin } }: Pick<ActionsProps, 'person'>) {
+/** Its place is public from then on. One device moves it, and no other write in the pilgrim's name. */
+function SetPalanquin({ person }: Pick<ActionsProps, 'person'>) {
+  const { userId, palanquin, palanquin_tracker: tracker, known_to_others: known, trackers } = person
   const said = words.value.people
   const leader = leaderName.value
+  const devices = [
+    ...(known ? [] : [['', said.leaderPhone] as const]),
+    ...trackers.map(({ id, label }) => [id, `${label ?? said.tracker} · ${id.slice(0, 8)}`] as const),
+  ]
+  const chosen = useSignal(tracker ?? devices[0]?.[0] ?? '')
   if (leader === '') return null
-  const act = (palanquin ? said.hideLeader : said.showLeader)(leader)
+  // Named by an earlier release, or its tracker was revoked.
+  const isUnbound = palanquin && !devices.some(([id]) => id === (tracker ?? ''))
+  const isLeading = palanquin && !isUnbound
+  const act = (isLeading ? said.hideLeader : said.showLeader)(leader)
   return (
-    <Ask
-      ask={`${leader}…`}
-      pressed={palanquin}
-      title={act}
-      button={act}
-      run={() => client.setPalanquin({ userId, palanquin: !palanquin })}
-      onDone={(data) => showToast((data.palanquin ? said.isLeader : said.isNoLeader)(leader))}
-    >
-      <p>{(palanquin ? said.isNoLeader : said.isLeader)(leader)}</p>
-    </Ask>
+    <>
+      <Ask
+        ask={`${leader}…`}
+        pressed={palanquin}
+        title={act}
+        button={act}
+        run={() => client.setPalanquin({ userId, palanquin: !isLeading, tracker: chosen.value || null })}
+        onDone={(data) => showToast((data.palanquin ? said.isLeader : said.isNoLeader)(leader))}
+      >
+        <p>{(isLeading ? said.isNoLeader : said.isLeader)(leader)}</p>
+        {isLeading || trackers.length === 0 ? null : (
+          <>
+            <Choice
+              label={said.leaderDevice}
+              value={chosen.value}
+              options={devices}
+              onChoose={(one) => (chosen.value = one)}
+            />
+            <p class="small quiet">{said.leaderTracker}</p>
+          </>
+        )}
+      </Ask>
+      {isUnbound ? <p class="small warn-text action-help">{said.leaderUnbound(leader)}</p> : null}
+    </>
   )
 }
 

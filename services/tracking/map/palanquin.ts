@@ -1,0 +1,127 @@
+/**
+ * The palanquin's device and its place. One device moves it: a tracker, by its key, or the phone that proves the
+ * pilgrim's id. Whatever else is written in the pilgrim's name moves the pilgrim, and never the palanquin.
+ */
+import { within } from '#shared/runtime/deadline.ts'
+import { errorFields } from '#shared/runtime/log.ts'
+import type { ServiceContext } from '#shared/service/context.ts'
+import { isClaim } from '#shared/service/security/claims.ts'
+import { isDatabaseUnavailable } from '#shared/stores/db/db.ts'
+import { isKvUnavailable, type Position, rankOf, type Submission, userHash } from '#shared/stores/kv/kv.ts'
+
+const DAY_MS = 86_400_000
+const QUERY_MS = 3_000
+/** Where the kv keeps its place, with the hash of its device and no id. */
+const KEY = 'palanquin'
+
+/** A device of a pilgrim. */
+interface Device {
+  readonly userId: string
+  /** Of the tracker's key; null: the phone that proves the id. */
+  readonly keyHash: string | null
+}
+
+interface Reported extends Position {
+  readonly device: string
+}
+
+const hashOf = ({ userId, keyHash }: Device): string => userHash(`${userId} ${keyHash ?? ''}`)
+
+type Context = Pick<ServiceContext, 'config' | 'db' | 'event' | 'kv' | 'log' | 'now'>
+
+export class Palanquin {
+  /** undefined: not read yet. */
+  #device: Device | null | undefined
+  #reported: Reported | null = null
+
+  constructor(private readonly context: Context) {}
+
+  /** Hash of its device; null: no device leads. */
+  get hash(): string | null {
+    return this.#device ? hashOf(this.#device) : null
+  }
+
+  /** Where it was last, exactly: it is public, and no crowd hides it. null: there is none, or it was not seen for a day. */
+  get place(): Position | null {
+    const { now } = this.context
+    return this.#reported !== null && this.#reported.t >= now() - DAY_MS ? this.#reported : null
+  }
+
+  /**
+   * Reads which device it is, and where. Once the device has lost the name, its place is deleted from the kv.
+   * @throws KvUnavailable
+   */
+  async refresh(): Promise<void> {
+    const { event, kv, log } = this.context
+    // The place first: a place of a device that was named meanwhile is not taken for one of a former device.
+    const json = await kv.cached(KEY)
+    const reported = json === null ? null : (JSON.parse(json) as Reported)
+    const named = event.current.followed === 'walk' ? null : this.#readDevice()
+    this.#device = await readOr(log, 'the palanquin', Promise.resolve(named), this.#device)
+    const isOther = reported !== null && reported.device !== this.hash
+    this.#reported = isOther ? null : reported
+    if (isOther && this.#device !== undefined) await kv.forget(KEY)
+  }
+
+  /**
+   * An admission that also moves the palanquin where the device is it.
+   * @param keyHash of the tracker that has sent; null: the pilgrim's phone
+   */
+  following<V extends { readonly outcome: string }>(
+    admit: (submission: Submission) => Promise<V>,
+    keyHash: string | null,
+  ): (submission: Submission) => Promise<V> {
+    return (submission) => {
+      const verdict = admit(submission)
+      const { userId, position } = submission
+      const device = this.#device
+      if (!device || device.userId !== userId || device.keyHash !== keyHash || !position) return verdict
+      return verdict.then((decided) => {
+        // Others may fill the buffer and the limits of a claim, and the palanquin goes on.
+        if (['admitted', 'full', 'limited'].includes(decided.outcome))
+          void this.#move(hashOf(device), position)
+        return decided
+      })
+    }
+  }
+
+  async #move(device: string, position: Position): Promise<void> {
+    const { kv, log } = this.context
+    try {
+      const json = await kv.cached(KEY)
+      const last = json === null ? null : (JSON.parse(json) as Reported)
+      if (last?.device === device && rankOf(last) > rankOf(position)) return
+      await kv.cache(KEY, JSON.stringify({ ...position, device } satisfies Reported), DAY_MS, true)
+    } catch (error) {
+      if (!isKvUnavailable(error)) log.error('moving the palanquin failed', errorFields(error))
+    }
+  }
+
+  /**
+   * Hidden or erased people have none. Nor has a claim without a tracker, which was named by an earlier release, or while
+   * `EVENT_IDENTITY` was `line`.
+   */
+  async #readDevice(): Promise<Device | null> {
+    const { config, db } = this.context
+    const [named] = await db.read(
+      () => db.sql<{ userId: string; byTracker: boolean; keyHash: string | null }[]>`
+        SELECT p.user_id AS "userId", p.palanquin_tracker IS NOT NULL AS "byTracker", t.key_hash AS "keyHash"
+        FROM pilgrims p LEFT JOIN trackers t ON t.id = p.palanquin_tracker AND t.user_id = p.user_id
+        WHERE p.palanquin AND NOT p.consent_withdrawn AND p.participant_status <> 'withdrawn'`,
+    )
+    if (named === undefined) return null
+    const { userId, byTracker, keyHash } = named
+    // A tracker may have been revoked.
+    const isDevice = byTracker ? keyHash !== null : !isClaim(config, userId)
+    return isDevice ? { userId, keyHash } : null
+  }
+}
+
+/** What a query gives, at most {@link QUERY_MS} later; while the database does not answer, what was known before. */
+export function readOr<T>(log: Context['log'], what: string, read: Promise<T>, before: T): Promise<T> {
+  const known = read.catch((error: unknown) => {
+    if (!isDatabaseUnavailable(error)) log.error(`reading ${what} failed`, errorFields(error))
+    return before
+  })
+  return within(known, QUERY_MS, () => before)
+}

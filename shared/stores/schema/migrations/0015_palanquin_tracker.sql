@@ -1,0 +1,2 @@
+-- Readable from 1.5.0
+ALTER TABLE "pilgrims" ADD COLUMN "palanquin_tracker" uuid;

@@ -42,6 +42,13 @@ export async function isOfErasedPerson(tx: Tx, userId: string, value: string): P
   return erased !== undefined && isOfErased(erased, { generation, receivedMs: receivedMsOf(value) })
 }
 
+/** Takes the shared lock of each. @returns the latest erasures of those who were erased, by user id */
+export async function lockedErasures(tx: Tx, userIds: readonly string[]): Promise<Map<string, Erased>> {
+  const keys = userIds.map((userId) => personLockKey(userHash(userId)))
+  await tx.sql`SELECT pg_advisory_xact_lock_shared(key::bigint) FROM unnest(${keys}::text[]) AS key`
+  return readErasuresOf(tx, userIds)
+}
+
 /** Takes the shared lock. @returns the latest erasure of a person; undefined for a person who was never erased */
 async function lockedErasure(tx: Tx, userId: string) {
   await lockPersonShared(tx, userId)

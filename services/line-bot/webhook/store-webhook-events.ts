@@ -5,10 +5,9 @@
 import { sql } from 'drizzle-orm'
 import type { ServiceContext } from '#shared/service/context.ts'
 import { LineEvent } from '#shared/contracts/bot.ts'
-import type { Event } from '#shared/contracts/events.ts'
 import { errorFields, LoggableError } from '#shared/runtime/log.ts'
 import { isDataRefused } from '#shared/stores/db/db.ts'
-import { isErasedSince, mayWrite } from '#shared/pilgrims/person-lock.ts'
+import { lockedErasures, mayWrite } from '#shared/pilgrims/person-lock.ts'
 import { createSpool, type Spool, WEBHOOK_EVENTS } from '#shared/stores/objects/spool.ts'
 import { lineEvents, refusedLineEvents } from '#shared/stores/schema/tables.ts'
 import { senderOf } from './apply-webhook-event.ts'
@@ -50,11 +49,13 @@ async function storeTogether(
 ): Promise<number> {
   const receivedAt = new Date(now())
   const stored = await db.transaction(async (tx) => {
-    const accepted: LineEvent[] = []
-    for (const event of events) {
-      const sender = senderOf(event)
-      if (sender === null || !(await isErasedSince(tx, sender, event.timestamp))) accepted.push(event)
-    }
+    // A delivery may have hundreds of events, and the answer is due within a second.
+    const senders = events.map(senderOf).filter((sender) => sender !== null)
+    const erasures = await lockedErasures(tx, senders)
+    const accepted = events.filter((event) => {
+      const erasure = erasures.get(senderOf(event) ?? '')
+      return erasure === undefined || erasure.erasedMs < event.timestamp
+    })
     if (accepted.length === 0) return []
     const rows = await tx.orm
       .insert(lineEvents)
@@ -62,11 +63,8 @@ async function storeTogether(
       .onConflictDoNothing()
       .returning({ id: lineEvents.webhookEventId })
     const fresh = new Set(rows.map(({ id }) => id))
-    const added: Event[] = []
-    for (const event of accepted)
-      if (fresh.delete(event.webhookEventId))
-        added.push(await outbox.add(tx, 'event.line-bot.webhook.received', storable(event)))
-    return added
+    const added = accepted.filter(({ webhookEventId }) => fresh.delete(webhookEventId)).map(storable)
+    return added.length === 0 ? [] : outbox.addAll(tx, 'event.line-bot.webhook.received', added)
   })
   for (const event of stored) void outbox.ring(event)
   return stored.length

@@ -21,6 +21,8 @@ import { and, desc, eq, gt, gte, inArray, lt, notExists } from 'drizzle-orm'
 export interface Outbox {
   /** Writes an event in the caller's transaction; call `ring` after the commit. */
   add<S extends Subject>(tx: Tx, subject: S, payload: Payload<S>): Promise<Event<S>>
+  /** Writes events, at least one, in one statement. */
+  addAll<S extends Subject>(tx: Tx, subject: S, payloads: readonly Payload<S>[]): Promise<Event<S>[]>
   /** Announces a committed event on the bus. Never fails, because the sweep announces it again. */
   ring(event: Event): Promise<void>
   /**
@@ -66,14 +68,17 @@ export function createOutbox(
     ),
   )
   let isOpen = true
+  const addAll: Outbox['addAll'] = async (tx, subject, payloads) => {
+    const createdAt = new Date(now())
+    const rows = await tx.orm
+      .insert(outbox)
+      .values(payloads.map((payload) => ({ subject, payload, createdAt })))
+      .returning({ id: outbox.id })
+    return rows.map(({ id }, i) => ({ id, subject, payload: payloads[i]! }))
+  }
   return {
-    async add(tx, subject, payload) {
-      const [row] = await tx.orm
-        .insert(outbox)
-        .values({ subject, payload, createdAt: new Date(now()) })
-        .returning({ id: outbox.id })
-      return { id: row!.id, subject, payload }
-    },
+    add: async (tx, subject, payload) => (await addAll(tx, subject, [payload]))[0]!,
+    addAll,
     async ring({ id, subject }) {
       try {
         await span('announce event', { subject }, () => bus.publish(subject, id, traceparent()))

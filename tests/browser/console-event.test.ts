@@ -272,7 +272,7 @@ test('an archive holds reports and settings, with which another event begins; ot
   await photograph(page, 'console-archive')
   await panel.getByRole('button', { name: 'Take over' }).click()
   await page.locator('.toast', { hasText: 'Taken over' }).waitFor()
-  await page.locator('.event-route', { hasText: '11.1 km' }).waitFor()
+  await page.locator('.event-route', { hasText: '11 km' }).waitFor()
   await page.locator('.top-bar', { hasText: 'First' }).waitFor()
 
   // What the service refuses is named with its part, and nothing of that part is stored.

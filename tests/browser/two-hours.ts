@@ -33,7 +33,8 @@ interface Fix {
 }
 
 /**
- * Every position that the browser gave to the app, as it gave it. Each page counts the ones that it still waits for.
+ * Every position that the browser gave to the app, as it gave it. Each page counts the positions that it still waits
+ * for, and notes the values that a window has changed, which its database may refuse.
  */
 async function watchFixes(context: BrowserContext): Promise<Fix[]> {
   const fixes: Fix[] = []
@@ -50,7 +51,11 @@ async function watchFixes(context: BrowserContext): Promise<Fix[]> {
     const { geolocation } = navigator
     const watch = geolocation.watchPosition.bind(geolocation)
     const once = geolocation.getCurrentPosition.bind(geolocation)
-    const page = Object.assign(globalThis, { asked: 0 })
+    const heard: Record<string, unknown> = {}
+    const page = Object.assign(globalThis, { asked: 0, heard })
+    new BroadcastChannel('walk-values').addEventListener('message', ({ data }: MessageEvent) =>
+      Object.assign(heard, Object.fromEntries(data as [string, unknown][])),
+    )
     const answered =
       <Given>(then: ((given: Given) => void) | null | undefined) =>
       (given: Given): void => {
@@ -78,6 +83,13 @@ interface Taken {
   readonly asks: boolean
 }
 
+/** A value of the app as it last changed: on its way to the database, or in it. */
+const lastValue = async <T>(page: Page, name: string): Promise<T | undefined> =>
+  (await page.evaluate(
+    (name) => (globalThis as unknown as { heard: Record<string, T> }).heard[name],
+    `walk-${name}`,
+  )) ?? keptOn<T>(page, name)
+
 /** @param page of the windows of the phone */
 async function takenOn(page: Page): Promise<Taken> {
   const windows = await Promise.all(
@@ -92,8 +104,8 @@ async function takenOn(page: Page): Promise<Taken> {
       ),
   )
   return {
-    lastMs: (await keptOn<{ lastMs?: number }>(page, 'pauses'))?.lastMs ?? 0,
-    filter: (await keptOn<FilterState>(page, 'filter')) ?? EMPTY,
+    lastMs: (await lastValue<{ lastMs?: number }>(page, 'pauses'))?.lastMs ?? 0,
+    filter: (await lastValue<FilterState>(page, 'filter')) ?? EMPTY,
     // One of them records.
     rests: windows.some(({ rests }) => rests),
     asks: windows.some(({ asks }) => asks),
@@ -351,7 +363,7 @@ async function walk(app: WalkApp, walker: Walker, day: Day): Promise<Walked[]> {
   const parts: Walked[] = []
   /** Ends the part of the pilgrim who walks now. */
   const endPart = async (from: number, before: number): Promise<void> => {
-    const { pauses: gaps } = (await keptOn<{ pauses: Gap[] }>(phone.page, 'pauses'))!
+    const { pauses: gaps } = (await lastValue<{ pauses: Gap[] }>(phone.page, 'pauses'))!
     const sum = parts.reduce((all, part) => all + part.fixes.length, 0)
     const own = fixes.filter((fix) => !ofCheckIns.has(fix)).slice(sum)
     const made = [...checkIns].filter((i) => i >= from && i < before)
@@ -390,9 +402,12 @@ async function walk(app: WalkApp, walker: Walker, day: Day): Promise<Walked[]> {
   }
   for (const i of positions.keys())
     await goOn(i).catch(async (cause: Error) => {
-      const seen = await phone.page
-        .evaluate(() => `${location.href} ${document.body.innerText}`)
-        .catch((error: Error) => error.message)
+      const windows = context.pages().map((page) =>
+        page
+          .evaluate(() => `${location.href} ${document.body.innerText.replaceAll(/\s+/g, ' ')}`)
+          .catch((error: Error) => error.message),
+      )
+      const seen = (await Promise.all(windows)).join('; ')
       throw new Error(`position ${i}: ${cause.message}; seen: ${seen}`, { cause })
     })
   const { page } = phone

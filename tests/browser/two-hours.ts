@@ -402,11 +402,13 @@ async function walk(app: WalkApp, walker: Walker, day: Day): Promise<Walked[]> {
   }
   for (const i of positions.keys())
     await goOn(i).catch(async (cause: Error) => {
-      const windows = context.pages().map((page) =>
-        page
-          .evaluate(() => `${location.href} ${document.body.innerText.replaceAll(/\s+/g, ' ')}`)
-          .catch((error: Error) => error.message),
-      )
+      const windows = context
+        .pages()
+        .map((page) =>
+          page
+            .evaluate(() => `${location.href} ${document.body.innerText.replaceAll(/\s+/g, ' ')}`)
+            .catch((error: Error) => error.message),
+        )
       const seen = (await Promise.all(windows)).join('; ')
       throw new Error(`position ${i}: ${cause.message}; seen: ${seen}`, { cause })
     })

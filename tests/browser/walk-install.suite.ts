@@ -65,7 +65,7 @@ export function installTests(app: WalkApp): void {
     await using phone = await app.newPilgrim('Aunt Li', { geolocation: { ...PLACE, accuracy: 4_000 } })
     const { page, context } = phone
     await page.getByRole('button', { name: 'Start recording' }).click()
-    await page.getByText('Waiting for the first position').waitFor()
+    await page.getByText('Waiting for a position').waitFor()
     expect(await page.getByText('Recording goes on.').count()).toBe(0)
     await context.setGeolocation(PLACE)
     await page.getByText('Recording goes on.').waitFor()

@@ -1,7 +1,9 @@
 /** What the phone keeps belongs to one pilgrim, arrives once, and says so where the browser keeps or answers nothing. */
 import { expect, test } from 'bun:test'
-import { readAs } from '#tests/helpers/test-stack.ts'
-import { profileOf } from '#tests/helpers/pilgrim.ts'
+import { userSyncEndpoint } from '#shared/contracts/profile.ts'
+import { dataOf } from '#tests/helpers/answers.ts'
+import { newAppId, readAs } from '#tests/helpers/test-stack.ts'
+import { post, profileOf } from '#tests/helpers/pilgrim.ts'
 import { describeOnServers } from '#tests/helpers/suite.ts'
 import { until } from '#tests/helpers/wait.ts'
 import { photograph } from './browser.ts'
@@ -66,6 +68,23 @@ describeOnServers('the outbox', () => {
     expect(await profileOf(app.stack, other.userId)).toMatchObject({ checkins: 0 })
   })
 
+  test('a walk without a consent is asked for it from its top, and the walk that it replaces shows its words', async () => {
+    await using phone = await app.newPilgrim('Grandmother Wang', { viewport: { width: 360, height: 640 } })
+    const { page } = phone
+    const other = newAppId()
+    await dataOf(
+      await post(app.stack, 'user/sync', { user_id: other, display_name: 'Old Lin' }),
+      userSyncEndpoint,
+    )
+    await page.evaluate((id) => (location.hash = `restore=${id}`), other)
+    await page.getByText('Show the twelve words').click()
+    await page.locator('.code-words li').nth(11).waitFor()
+    await page.getByRole('button', { name: 'Yes, that is me' }).click()
+    await page.getByText('The organisers do not have your consent yet.').waitFor()
+    await until(() => page.evaluate(() => document.activeElement?.textContent === 'Old Lin'), 'the heading')
+    expect(await page.evaluate(() => scrollY)).toBe(0)
+  })
+
   test('a check-in that still looks for its place is not made for the walk that is taken over', async () => {
     await using other = await app.newPilgrim('Old Lin')
     await using phone = await app.newPhone({}, async (context) => {
@@ -116,7 +135,7 @@ describeOnServers('the outbox', () => {
     await page.getByRole('button', { name: 'I agree' }).click()
     await page.locator('.status').getByText('This browser saves nothing.').waitFor()
     await photograph(page, 'walk-keeps-nothing')
-    await page.locator('.status').getByRole('button', { name: 'Show the code' }).click()
+    await page.locator('.status').getByRole('button', { name: 'Show the twelve words' }).click()
     await page.getByRole('heading', { name: 'Recovery code' }).waitFor()
   })
 

@@ -163,7 +163,9 @@ describeOnServers('the phone', () => {
     await context.setGeolocation(null)
     // The page reads the time every 15 s.
     await move(4 * MINUTE + 15_000)
-    await page.getByText('No position for 4 min.').waitFor()
+    await page.getByText('No position for 4 min: no satellite signal.').waitFor()
+    await page.getByText('Waiting for a position').waitFor()
+    expect(await page.getByText('Recording.', { exact: true }).count()).toBe(0)
     await arrive(700)
     await move(31_000)
     await arrive(740)

@@ -16,7 +16,7 @@ import {
   worksOffline,
   keptOn,
 } from './walk-harness.ts'
-import type { Page } from 'playwright-core'
+import type { Locator, Page } from 'playwright-core'
 
 const fieldOf = (page: Page, number: number) => page.getByLabel(`Word ${number}`, { exact: true })
 const focused = (page: Page): Promise<string> => page.evaluate(() => document.activeElement!.id)
@@ -132,9 +132,36 @@ describeOnServers('the app', () => {
     await page.goto(app.address('?lang=en'))
     await page.getByRole('button', { name: 'I agree' }).click()
     expect(await page.getByRole('alert').textContent()).toBe('Please write a name.')
+    await page.getByLabel('Your name').fill('Grandmother')
+    await page.getByText('Please write a name.').waitFor({ state: 'detached' })
     await firstMinute(page, 'Grandmother Wang')
     const profile = await profileOf(app.stack, await userIdOf(page))
     expect(profile).toMatchObject({ display_name: 'Grandmother Wang', privacy_agreed: true })
+  })
+
+  test('on a small phone nothing to press or to know at once is behind the tabs', async () => {
+    await using phone = await app.newPilgrim('Grandmother Wang', { viewport: { width: 360, height: 640 } })
+    const { page } = phone
+    const isAboveTheBar = async (part: Locator) => {
+      const [box, bar] = await Promise.all([part.boundingBox(), page.getByRole('navigation').boundingBox()])
+      return box!.y >= 0 && box!.y + box!.height <= bar!.y
+    }
+    for (const [language, start] of [
+      ['zh-Hant', '開始記錄'],
+      ['en', 'Start recording'],
+    ] as const) {
+      await page.goto(app.address(`?lang=${language}`))
+      await page.getByRole('button', { name: start }).waitFor()
+      const state = await page.locator('.record-state').boundingBox()
+      const button = await page.getByRole('button', { name: start }).boundingBox()
+      expect({ language, height: state!.height }).toEqual({ language, height: button!.height })
+      expect(await isAboveTheBar(page.getByRole('button', { name: /SOS/ }))).toBe(true)
+    }
+    // What is wrong with a code is told above the button that was pressed.
+    await page.goto(app.address('#restore'))
+    await page.getByRole('button', { name: 'Find my walk' }).click()
+    await page.getByText('The code has twelve words, not 0.').waitFor()
+    expect(await isAboveTheBar(page.getByRole('alert'))).toBe(true)
   })
 
   test('a check-in counts at once; without a network it is kept, said so, and sent by itself, each once', async () => {
@@ -217,7 +244,7 @@ describeOnServers('the app', () => {
     await checkInButton(page).click()
     await page.locator('[data-state=kept]').waitFor()
     // The words of the recovery code and of the other tabs are there, too.
-    await page.getByRole('button', { name: 'Show the code' }).click()
+    await page.getByRole('button', { name: 'Show the twelve words' }).click()
     await page.locator('.code-words li').first().waitFor()
     expect(await page.locator('.code-words li').count()).toBe(12)
     await context.setOffline(false)
@@ -232,6 +259,7 @@ describeOnServers('the app', () => {
     await page.getByRole('button', { name: 'Start recording' }).click()
     await page.getByText('Recording.', { exact: true }).waitFor()
     await photograph(page, 'walk-recording')
+    await page.getByText('While you look at the map, nothing is recorded.').waitFor()
     // What to do with the phone now is above the tabs.
     const advice = await page.getByText('Do not press the power key.').boundingBox()
     const dark = await page.getByRole('button', { name: 'Dark screen' }).boundingBox()
@@ -252,7 +280,7 @@ describeOnServers('the app', () => {
     await using lost = await app.newPilgrim('Old Li')
     await checkInButton(lost.page).click()
     await counted(lost.userId, 1)
-    await lost.page.getByRole('button', { name: 'Show the code' }).click()
+    await lost.page.getByRole('button', { name: 'Show the twelve words' }).click()
     await lost.page.locator('.code-words li').first().waitFor()
     const words = await lost.page.locator('.code-words li').allTextContents()
     expect(words).toHaveLength(12)

@@ -36,10 +36,14 @@ let opened: readonly View[] = [view.value]
 addEventListener('hashchange', () => {
   view.value = named()
   opened = opened.at(-2) === view.value ? opened.slice(0, -1) : [...opened, view.value]
-  scrollTo(0, 0)
-  // Screen readers read the heading of the new view.
-  requestAnimationFrame(() => document.querySelector<HTMLElement>('main h1')?.focus())
+  requestAnimationFrame(() => readFromTop(document.querySelector('main h1')))
 })
+
+/** Shows a new content from its top, also what stands above its heading, which screen readers read. */
+export function readFromTop(heading: HTMLElement | null): void {
+  scrollTo(0, 0)
+  heading?.focus({ preventScroll: true })
+}
 
 export const show = (next: View): void => {
   location.hash = next

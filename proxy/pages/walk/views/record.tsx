@@ -5,6 +5,7 @@ import type { WalkWords } from '#shared/locales/words.ts'
 import { Button } from '../../design/button.tsx'
 import { minutesOf, timeText } from '../format.ts'
 import { positionSentence } from '../problem.ts'
+import type { PositionFault } from '../recording/positions.ts'
 import { openPause } from '../recording/pause-log.ts'
 import {
   lastFix,
@@ -23,6 +24,9 @@ import { View } from './view.tsx'
 export function Record() {
   const { record } = words.value
   const on = recording.value
+  const fault = positionFault.value
+  const time = useTime()
+  const pause = on ? openPause(pauses.value, time) : null
   const state = useRef<HTMLDivElement>(null)
   const advice = useRef<HTMLDivElement>(null)
   const was = useRef(on)
@@ -34,17 +38,33 @@ export function Record() {
   return (
     <section class="card stack-2 record" aria-label={record.title}>
       <div ref={state} class="record-state">
-        {on ? <State /> : null}
-        {on ? null : <p class="strong">{consentWithdrawn.value ? record.noConsent : record.off}</p>}
+        <p class="strong" aria-live="polite" data-resting={on ? resting.value : undefined}>
+          {on ? (
+            <>
+              <span aria-hidden="true" class={`dot ${fault === null && pause === null ? '' : 'bad'}`} />{' '}
+              {stateText(record, pause !== null)}
+            </>
+          ) : consentWithdrawn.value ? (
+            record.noConsent
+          ) : (
+            record.off
+          )}
+        </p>
         {consentWithdrawn.value ? null : (
           <Button onClick={() => (on ? stopRecording() : startRecording())}>
             {on ? record.stop : record.start}
           </Button>
         )}
       </div>
+      <div class="stack-2 faults" aria-live="polite">
+        {on && fault !== null && FAULTS.has(fault) ? <p class="wrong">{positionSentence(fault)}</p> : null}
+        {pause === null ? null : (
+          <p class="wrong">{record.pausing(minutesOf(pause.to - pause.from), record.causes[pause.cause])}</p>
+        )}
+      </div>
       {/* What to do with the phone now. */}
       <div ref={advice} class="advice" aria-live="polite">
-        {on && positionFault.value !== 'permission' ? (
+        {on && fault !== 'permission' ? (
           <div class="stack-2">
             <p class="strong">{record.advice}</p>
             <Button kind="primary" onClick={() => keep(darkScreen, true)}>
@@ -62,34 +82,15 @@ export function Record() {
   )
 }
 
-function State() {
-  const pause = openPause(pauses.value, useTime())
-  const fault = positionFault.value
-  return (
-    <div aria-live="polite" class="stack-2">
-      <p class="strong" data-resting={resting.value}>
-        <span aria-hidden="true" class={`dot ${fault === null && pause === null ? '' : 'bad'}`} />{' '}
-        {stateText(words.value.record)}
-      </p>
-      {fault === 'permission' || fault === 'rough' || fault === 'storage' || fault === 'no-answer' ? (
-        <p class="wrong">{positionSentence(fault)}</p>
-      ) : null}
-      {pause === null ? null : (
-        <p class="wrong">
-          {words.value.record.pausing(minutesOf(pause.to - pause.from))}{' '}
-          {words.value.record.causes[pause.cause]}
-        </p>
-      )}
-    </div>
-  )
-}
+/** Faults that the pilgrim can mend. The others are over by themselves, or the gap tells them. */
+const FAULTS: ReadonlySet<PositionFault> = new Set(['permission', 'rough', 'storage', 'no-answer'])
 
-function stateText(record: WalkWords['record']): string {
+function stateText(record: WalkWords['record'], hasGap: boolean): string {
   if (!recordsHere.value) return record.otherTab
   const fault = positionFault.value
   if (fault === 'rough') return record.causes.rough
   if (fault === 'permission' || fault === 'storage') return record.off
-  if (lastFix.value === null) return record.waiting
+  if (lastFix.value === null || hasGap) return record.waiting
   return resting.value ? record.resting : record.on
 }
 

@@ -50,6 +50,17 @@ const CodeWords = ({ made }: { readonly made: Code }) => (
   </ol>
 )
 
+/** The words of the walk that another one replaces, where they are asked for. */
+export function CodeBehind() {
+  const made = useCode()
+  return (
+    <details class="more">
+      <summary>{words.value.recovery.remindButton}</summary>
+      {made === 'failed' ? <NotLoaded /> : made === null ? null : <CodeWords made={made} />}
+    </details>
+  )
+}
+
 /** The words where the walk is to be brought to another app of this phone. */
 export function CodeToCopy() {
   const made = useCode()

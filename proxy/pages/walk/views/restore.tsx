@@ -1,17 +1,17 @@
 /** A walk from another phone: the code is typed, and the pilgrim is asked whether it is theirs. */
 import { words } from '../words.ts'
-import { useEffect } from 'preact/hooks'
+import { useEffect, useRef } from 'preact/hooks'
 import { Button } from '../../design/button.tsx'
 import { notDoneSentence } from '../problem.ts'
 import { draftOf, keepDraft } from '../session/drafts.ts'
 import { change, codeIsSafe, person } from '../session/current-state.ts'
-import { Lost } from './recovery-code.tsx'
+import { CodeBehind, Lost } from './recovery-code.tsx'
 import { Notice, NotLoaded, View } from './view.tsx'
 import { signal, useSignal } from '@preact/signals'
 import type { ClientError } from '#shared/client/index.ts'
 import { show } from '../route.ts'
 import { keep } from '../session/stored-signals.ts'
-import { client, liveUntilMs, type Profile, profile, tally } from '../session/service.ts'
+import { client, liveUntilMs, type Profile, profile, tally, usesLine } from '../session/service.ts'
 import { forgetCheckIn } from '../checkin/check-in.ts'
 import { tallyOf } from '../checkin/tally.ts'
 import { forgetReport } from '../feedback/report.ts'
@@ -150,8 +150,23 @@ export function Restore() {
   const whose = found.value
   if (asked.value !== null) return <WaitsBefore taken={asked.value} />
   return (
-    <View title={recovery.restoreTitle} back step={whose}>
-      {person.value === null ? null : <Notice kind="warning">{recovery.replaces}</Notice>}
+    <View
+      title={recovery.restoreTitle}
+      back
+      step={whose}
+      action={
+        whose === null ? (
+          <Button kind="primary" type="submit" form={FORM} busy={searching.value}>
+            {recovery.look}
+          </Button>
+        ) : null
+      }
+    >
+      {person.value === null ? null : (
+        <Notice kind="warning" action={usesLine.value ? null : <CodeBehind />}>
+          {recovery.replaces}
+        </Notice>
+      )}
       {whose === null ? (
         <Typing />
       ) : (
@@ -204,6 +219,8 @@ function WaitsBefore({ taken }: { readonly taken: Profile }) {
   )
 }
 
+/** The button in the bar below sends the form. */
+const FORM = 'code'
 const NUMBERS = Array.from({ length: 12 }, (_, i) => i)
 const fieldOf = (i: number): HTMLElement | null => document.getElementById(`code-${i + 1}`)
 
@@ -222,9 +239,14 @@ function Typing() {
     if (given.length > 1 || (given.length === 1 && /[\s\p{Script=Han}]$/u.test(text)))
       fieldOf(Math.min(NUMBERS.length - 1, i + given.length))?.focus()
   }
+  const fault = useRef<HTMLParagraphElement>(null)
+  // The button is in the bar, which may cover it.
+  const why = faultText()
+  useEffect(() => fault.current?.scrollIntoView({ block: 'nearest' }), [why])
   const filled = typed.filter((word) => word !== '')
   return (
     <form
+      id={FORM}
       class="stack code"
       onSubmit={(event) => {
         event.preventDefault()
@@ -232,6 +254,7 @@ function Typing() {
       }}
     >
       <p>{recovery.restoreWhy}</p>
+      <p class="quiet">{recovery.restoreWhere}</p>
       <ol class="code-fields" aria-label={recovery.typed} aria-describedby="code-count">
         {NUMBERS.map((i) => (
           <WordField
@@ -246,14 +269,10 @@ function Typing() {
       <p id="code-count" class="strong">
         {recovery.counted(filled.length)}
       </p>
-      <p class="wrong" role="alert">
-        {faultText()}
+      <p ref={fault} class="wrong" role="alert">
+        {why}
       </p>
       {searchFault.value === 'lists' ? <NotLoaded /> : null}
-      <Button kind="primary" type="submit" busy={searching.value}>
-        {recovery.look}
-      </Button>
-      <p class="quiet">{recovery.restoreWhere}</p>
     </form>
   )
 }

@@ -29,9 +29,13 @@ export function Status() {
       {notKept.value ? (
         <Notice
           kind="danger"
-          action={<Button onClick={() => show('code')}>{words.value.recovery.remindButton}</Button>}
+          action={
+            usesLine.value ? null : (
+              <Button onClick={() => show('code')}>{words.value.recovery.remindButton}</Button>
+            )
+          }
         >
-          {problems.storage}
+          {problems.storage} {usesLine.value ? null : words.value.recovery.remind}
         </Notice>
       ) : null}
       {clockIsWrong.value ? (

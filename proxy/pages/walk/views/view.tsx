@@ -5,6 +5,7 @@ import type { ComponentChildren } from 'preact'
 import { useEffect, useRef } from 'preact/hooks'
 import { BackBar } from './tabs.tsx'
 import { notDoneSentence, type Problem } from '../problem.ts'
+import { readFromTop } from '../route.ts'
 import { words } from '../words.ts'
 
 interface ViewProps {
@@ -24,8 +25,7 @@ export function View({ title, back, action, step, children }: ViewProps) {
   useEffect(() => {
     if (step === was.current) return
     was.current = step
-    scrollTo(0, 0)
-    heading.current?.focus()
+    readFromTop(heading.current)
   }, [step])
   return (
     <>

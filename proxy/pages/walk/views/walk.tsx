@@ -7,7 +7,7 @@ import { checkIn, checkInFault, checkingIn } from '../checkin/check-in.ts'
 import { roughText, timeText } from '../format.ts'
 import { positionSentence } from '../problem.ts'
 import { show } from '../route.ts'
-import { codeIsSafe, consentWithdrawn, person, signInNeeded } from '../session/current-state.ts'
+import { codeIsSafe, consentWithdrawn, person, recording, signInNeeded } from '../session/current-state.ts'
 import { lastCheckIn, totalCheckIns } from '../outbox.ts'
 import { config, profile, usesLine } from '../session/service.ts'
 import { darkScreen, useTime } from './dark-screen.tsx'
@@ -33,6 +33,7 @@ export const Walk = () => {
       <a class="button" href="/">
         {pageWords.value.where(pageWords.value.followed[config.value?.followed ?? 'procession'])}
       </a>
+      {recording.value ? <p class="quiet">{words.value.record.mapPauses}</p> : null}
       {codeIsSafe.value || usesLine.value || !hasWalked() ? null : (
         <Notice action={<Button onClick={() => show('code')}>{words.value.recovery.remindButton}</Button>}>
           {words.value.recovery.remind}

@@ -33,7 +33,7 @@ export function Welcome() {
   )
   if (event === null)
     return (
-      <View title="⛩">
+      <View title={document.title}>
         {display}
         <Notice kind="warning" action={<Again ask={refreshConfig}>{words.value.retry}</Again>}>
           {words.value.welcome.firstNetwork}
@@ -97,7 +97,10 @@ function Form(props: { readonly version: string; readonly liffId: string | null 
       <NameField
         words={words.value.welcome}
         value={written}
-        onName={(name) => keepDraft({ name })}
+        onName={(name) => {
+          keepDraft({ name })
+          missing.value = false
+        }}
         missing={missing.value}
       />
       <Consent version={version} />

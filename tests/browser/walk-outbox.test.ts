@@ -34,6 +34,8 @@ describeOnServers('the outbox', () => {
     await checkInButton(page).click()
     await page.locator('[data-state=kept]').waitFor()
     await page.getByRole('button', { name: 'Start recording' }).click()
+    await page.goto(app.address('#way'))
+    await hasKept(page, 'way', userId)
     await page.goto(app.address('#survey'))
     await page.getByLabel('First time', { exact: false }).first().check()
     await page.goto(app.address('#walk'))

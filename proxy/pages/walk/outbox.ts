@@ -60,7 +60,7 @@ import {
   refreshProfile,
   tally,
 } from './session/service.ts'
-import { keep, onKept, openValues, showStored } from './session/stored-signals.ts'
+import { keep, onKept, openValues, showStored, valueOfWalk } from './session/stored-signals.ts'
 import {
   asideOfPilgrim,
   forgetSetAside,
@@ -276,7 +276,7 @@ type LastCheckIn = {
   readonly inRange: boolean
   readonly clockCorrected: boolean
 }
-export const lastCheckIn = signal<LastCheckIn | null>(null)
+export const lastCheckIn = valueOfWalk<LastCheckIn | null>(null)
 
 /** Resolves when the store is open, or has failed for now. */
 let opening: Promise<void> = Promise.resolve()

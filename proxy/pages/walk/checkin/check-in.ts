@@ -5,13 +5,13 @@ import { onePosition, OPTIONS, type PositionFault } from '../recording/positions
 import { lastFix, noteCheckIn, recordsHere } from '../recording/recorder.ts'
 import { keepPoint, lastCheckIn } from '../outbox.ts'
 import { now } from '../session/clock.ts'
-import { keep, kept } from '../session/stored-signals.ts'
+import { keep, valueOfWalk } from '../session/stored-signals.ts'
 import { consentWithdrawn, person, recording } from '../session/current-state.ts'
 import { withoutReload } from '../session/update.ts'
 
 export const checkingIn = signal(false)
 /** Why there is no check-in. `closed`: the app was closed too long while it looked for the place. */
-export const checkInFault = signal<PositionFault | 'closed' | null>(null)
+export const checkInFault = valueOfWalk<PositionFault | 'closed' | null>(null)
 effect(() => {
   // What the pilgrim did after it is newer.
   if (recording.value) checkInFault.value = null
@@ -20,7 +20,7 @@ effect(() => {
  * When the check-in was begun that is under way, in epoch milliseconds. A page that is ended leaves it to the next
  * one.
  */
-const begunAt = kept<number | null>('walk-check-in', null)
+const begunAt = valueOfWalk<number | null>(null, 'walk-check-in')
 /** A window holds it while it checks in, and until the others know that it has. */
 const LOCK = 'walk-check-in'
 const KNOWN_AFTER_MS = 1_000
@@ -65,13 +65,6 @@ export function resumeCheckIn(): void {
     checkInFault.value = 'closed'
   }
   void (navigator.locks?.request(LOCK, resume) ?? resume())
-}
-
-/** Ends what goes on of the pilgrim before: another walk is taken over. */
-export function forgetCheckIn(): void {
-  keep(begunAt, null)
-  checkInFault.value = null
-  lastCheckIn.value = null
 }
 
 async function findAndKeep(): Promise<void> {

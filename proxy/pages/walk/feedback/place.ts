@@ -3,7 +3,7 @@ import { signal } from '@preact/signals'
 import { onePosition, OPTIONS, type PositionFault } from '../recording/positions.ts'
 import { positionPermission } from '../session/answering.ts'
 import type { ReportedPlace } from '../session/senders.ts'
-import { keep, kept } from '../session/stored-signals.ts'
+import { keep, valueOfWalk } from '../session/stored-signals.ts'
 import { profile } from '../session/service.ts'
 
 interface Place {
@@ -16,7 +16,7 @@ interface Place {
 }
 
 /** A place belongs to the words that were written there. */
-export const place = kept<Place | null>('walk-feedback-place', null)
+export const place = valueOfWalk<Place | null>(null, 'walk-feedback-place')
 export const wantsPlace = signal(false)
 export const placeFault = signal<PositionFault | null>(null)
 

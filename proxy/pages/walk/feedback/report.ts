@@ -5,21 +5,23 @@ import { entriesOf, keepEntry, queue, sendKept, takeRefused, waitingOf, whenSett
 import { now } from '../session/clock.ts'
 import { person } from '../session/current-state.ts'
 import { dataUrlOf, placesLookedFor, type ReportFields } from '../session/senders.ts'
-import { keep, kept } from '../session/stored-signals.ts'
+import { keep, valueOfWalk } from '../session/stored-signals.ts'
 import { withoutReload } from '../session/update.ts'
 import { beginPlace, takePlace, wantsPlace } from './place.ts'
 
 /** Whether a report is not at the service yet. */
 export const reportWaits = computed(() => waitingOf('report') > 0)
 /** The report that arrived last. `atMs`: epoch milliseconds. */
-export const arrivedReport = kept<{
+export const arrivedReport = valueOfWalk<{
   readonly key: string
   readonly number: number
   readonly atMs: number
   readonly withPlace: boolean
-} | null>('walk-report-arrived', null)
+} | null>(null, 'walk-report-arrived')
 /** A report that the service will never take as it is. The form shows it again. */
-export const refusedReport = signal<{ readonly report: ReportFields; readonly code: string } | null>(null)
+export const refusedReport = valueOfWalk<{ readonly report: ReportFields; readonly code: string } | null>(
+  null,
+)
 
 async function readRefused(): Promise<void> {
   const refused = await takeRefused('report')
@@ -38,14 +40,14 @@ whenSettled('report', (entries, { data, error }) => {
   keep(arrivedReport, { key, number: id, atMs: now(), withPlace })
 })
 
-export const written = kept('walk-feedback', { category: '', text: '' })
+export const written = valueOfWalk({ category: '', text: '' }, 'walk-feedback')
 /** A data URL, made small. */
-export const picture = kept<string | null>('walk-feedback-picture', null)
+export const picture = valueOfWalk<string | null>(null, 'walk-feedback-picture')
 export const sending = signal(false)
 /** What the pilgrim is told: the category or words are missing, the picture can not be read, or the service refuses. */
-export const fault = signal<'category' | 'report' | 'picture' | ClientError | null>(null)
+export const fault = valueOfWalk<'category' | 'report' | 'picture' | ClientError | null>(null)
 /** The report that was sent in this view. */
-const sentKey = signal<string | null>(null)
+const sentKey = valueOfWalk<string | null>(null)
 
 /** Whether its place was to go with it. */
 const placeWanted = signal(false)
@@ -152,15 +154,6 @@ function takeBackRefused(): void {
       ? ({ code, status: 0, message: '' } as ClientError)
       : 'picture'
   refusedReport.value = null
-}
-
-/** Forgets what is written: another walk is taken over. */
-export function forgetReport(): void {
-  keep(written, { category: '', text: '' })
-  keep(picture, null)
-  keep(arrivedReport, null)
-  refusedReport.value = null
-  sentKey.value = null
 }
 
 const MAX_BYTES = 100_000

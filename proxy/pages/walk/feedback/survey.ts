@@ -9,7 +9,7 @@ import { language } from '../../frame/language.ts'
 import { person } from '../session/current-state.ts'
 import type { SurveyAnswers } from '../session/senders.ts'
 import { client, config, profile, profileChanged, refreshProfile } from '../session/service.ts'
-import { keep, kept } from '../session/stored-signals.ts'
+import { keep, kept, valueOfWalk } from '../session/stored-signals.ts'
 
 type Form = Data<'readSurveyForm'>
 
@@ -81,9 +81,9 @@ export const isChosen = (draft: Draft, { name }: Question, value: string): boole
 }
 
 /** Answers that were given or changed, and are not sent. Empty: nothing is. */
-export const draft = kept<Draft>('walk-survey', {})
+export const draft = valueOfWalk<Draft>({}, 'walk-survey')
 /** Which question is shown, from 0. */
-export const place = kept('walk-survey-place', 0)
+export const place = valueOfWalk(0, 'walk-survey-place')
 export const surveyState = signal<'open' | 'empty' | 'sending' | 'sent' | ClientError>('open')
 interface OfSomebody {
   readonly userId: string
@@ -91,7 +91,7 @@ interface OfSomebody {
 }
 const NOBODY: OfSomebody = { userId: '', answers: {} }
 /** What this phone has sent: the service replaces all answers by those of the next form. */
-const sentAnswers = kept<OfSomebody>('walk-survey-sent', NOBODY)
+const sentAnswers = valueOfWalk<OfSomebody>(NOBODY, 'walk-survey-sent')
 
 const ownId = (): string => person.value?.userId ?? ''
 /** The answers are complete, and go by themselves when there is a network. */
@@ -163,13 +163,10 @@ whenSettled('survey', (entries, { error }) => {
   // Another answer may have been given meanwhile.
   const isSame = JSON.stringify(draft.peek()) === JSON.stringify(given)
   surveyState.value = isSame ? 'sent' : 'open'
-  if (isSame) forgetSurvey()
+  if (isSame) {
+    keep(draft, {})
+    keep(place, 0)
+  }
   profileChanged()
   void refreshProfile()
 })
-
-/** Forgets the draft: it was sent, or another walk is taken over. */
-export function forgetSurvey(): void {
-  keep(draft, {})
-  keep(place, 0)
-}

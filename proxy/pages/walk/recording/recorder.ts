@@ -3,7 +3,7 @@
  * closed, hidden or crashes, another one takes over. What is recorded is in the queue before anything else happens.
  */
 import { effect, signal } from '@preact/signals'
-import { keep, kept } from '../session/stored-signals.ts'
+import { keep, valueOfWalk } from '../session/stored-signals.ts'
 import { keepPoint } from '../outbox.ts'
 import { now } from '../session/clock.ts'
 import { isFollowed } from '../session/service.ts'
@@ -46,14 +46,14 @@ function keepAwake(signal: AbortSignal): () => void {
   }
 }
 
-const filter = kept('walk-filter', EMPTY)
-export const pauses = kept('walk-pauses', NO_PAUSES)
+const filter = valueOfWalk(EMPTY, 'walk-filter')
+export const pauses = valueOfWalk(NO_PAUSES, 'walk-pauses')
 
-export const lastFix = signal<Fix | null>(null)
-export const positionFault = signal<PositionFault | null>(null)
+export const lastFix = valueOfWalk<Fix | null>(null)
+export const positionFault = valueOfWalk<PositionFault | null>(null)
 export const recordsHere = signal(false)
 
-const trail = kept<Trail>('walk-trail', { userId: '', places: [] })
+const trail = valueOfWalk<Trail>({ userId: '', places: [] }, 'walk-trail')
 
 /** Notes where the pilgrim was: at a recorded point or a check-in. */
 function noteTrail(place: TimedPlace): void {
@@ -238,15 +238,6 @@ const pauseFor = (ms: number, signal: AbortSignal): Promise<void> =>
   })
 
 let running: AbortController | null = null
-
-/** Ends the recording of the pilgrim before: another walk is taken over. */
-export function forgetRecording(): void {
-  keep(filter, EMPTY)
-  keep(pauses, NO_PAUSES)
-  keep(trail, { userId: '', places: [] })
-  lastFix.value = null
-  positionFault.value = null
-}
 
 async function run(signal: AbortSignal): Promise<void> {
   if (!('geolocation' in navigator)) return fail('no-signal')

@@ -14,7 +14,7 @@ import { language, offerLanguages } from '../../frame/language.ts'
 import { words } from '../words.ts'
 import { lineToken, lineTokenNow, lineUserId, logInAgain } from './line-login.ts'
 import { noteClock, now } from './clock.ts'
-import { keep, kept } from './stored-signals.ts'
+import { keep, kept, valueOfWalk } from './stored-signals.ts'
 import { change, consentWithdrawn, erasedElsewhere, person } from './current-state.ts'
 import { LOOKS_MS, type Person } from '../state.ts'
 
@@ -29,7 +29,7 @@ export const profile = kept<Profile | null>('walk-profile', null)
 /** The check-ins that the service has counted. */
 export const tally = kept('walk-tally', tallyOf(0))
 /** Until when followers may look at a live link of this pilgrim, in epoch milliseconds. */
-export const liveUntilMs = kept('walk-live-until', 0)
+export const liveUntilMs = valueOfWalk(0, 'walk-live-until')
 
 /** Whether somebody goes by where this phone is now: a live link is open, or it is the palanquin. */
 export const isFollowed = (): boolean => liveUntilMs.peek() > now() || profile.peek()?.palanquin === true

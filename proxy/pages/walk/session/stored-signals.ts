@@ -17,7 +17,19 @@ export function kept<T>(name: string, initial: T): Signal<T> {
   return value
 }
 
-/** Read when a view needs them, because they are large. */
+const ofWalk = new Map<Signal, unknown>()
+
+/**
+ * A value that belongs to the walk: `initial` again when another walk is taken over.
+ * @param name under which it is kept; absent: it lasts as long as the page
+ */
+export function valueOfWalk<T>(initial: T, name?: string): Signal<T> {
+  const value = name === undefined ? signal(initial) : kept(name, initial)
+  ofWalk.set(value as Signal, initial)
+  return value
+}
+
+/** Read when a view needs them, because they are large. Those of the walk. */
 export const LARGE = ['walk-days']
 
 let store: IndexedDbStore | null = null
@@ -116,6 +128,19 @@ export function keepAll(changes: readonly Change[], durability?: IDBTransactionD
  */
 export const keep = <T>(value: Signal<T>, next: T, durability?: IDBTransactionDurability): void =>
   void keepAll([[value as Signal, next]], durability)
+
+/** Forgets the walk: another one is taken over. */
+export function forgetWalk(): void {
+  const large = LARGE.map((name) => [name, undefined] as const)
+  const named = [...ofWalk].flatMap(([value, initial]) => {
+    const name = names.get(value)
+    return name === undefined ? [] : [[name, initial] as const]
+  })
+  batch(() => {
+    for (const [value, initial] of ofWalk) value.value = initial
+  })
+  void write(new Map([...named, ...large]))
+}
 
 /** Forgets all values, as after an erasure. Nothing is stored from then on, until the page is loaded again. */
 export async function forgetAll(): Promise<void> {

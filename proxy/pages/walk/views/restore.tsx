@@ -10,15 +10,10 @@ import { Notice, NotLoaded, View } from './view.tsx'
 import { signal, useSignal } from '@preact/signals'
 import type { ClientError } from '#shared/client/index.ts'
 import { show } from '../route.ts'
-import { keep } from '../session/stored-signals.ts'
-import { client, liveUntilMs, type Profile, profile, tally, usesLine } from '../session/service.ts'
-import { forgetCheckIn } from '../checkin/check-in.ts'
+import { forgetWalk, keep } from '../session/stored-signals.ts'
+import { client, type Profile, profile, tally, usesLine } from '../session/service.ts'
 import { tallyOf } from '../checkin/tally.ts'
-import { forgetReport } from '../feedback/report.ts'
-import { forgetSurvey } from '../feedback/survey.ts'
 import { anythingWaits, clearEntries, queue, sendKept, sendNow, waiting } from '../outbox.ts'
-import { forgetDays } from '../way/kept-days.ts'
-import { forgetRecording } from '../recording/recorder.ts'
 import { SaveWaiting, toldAndWaiting, whyWaits } from './waiting.tsx'
 import { bytesOfAppId } from '#shared/core/rules/app-id.ts'
 import { splitCode } from '../recovery/app-id.ts'
@@ -110,12 +105,7 @@ async function takeOver(taken: Profile): Promise<void> {
   const before = person.value?.userId
   if (before !== undefined && before !== taken.userId) {
     await clearEntries(before)
-    forgetCheckIn()
-    forgetRecording()
-    forgetReport()
-    forgetSurvey()
-    forgetDays()
-    keep(liveUntilMs, 0)
+    forgetWalk()
   }
   asked.value = found.value = null
   // What was taken back with another phone is asked for again on the first page.

@@ -1,9 +1,8 @@
 /**
  * Days of the pilgrim's way on this device. They are large, so they are read from the database when a view needs them.
  */
-import { signal } from '@preact/signals'
 import type { Data } from '#shared/client/index.ts'
-import { LARGE, readLarge, write } from '../session/stored-signals.ts'
+import { LARGE, readLarge, valueOfWalk, write } from '../session/stored-signals.ts'
 
 export interface DayOfWay extends Pick<Data<'readOwnWalk'>, 'line' | 'stretches' | 'checkins'> {
   /** The sums that the day had when it was read: others mean that it has changed. */
@@ -20,7 +19,7 @@ const NAME = LARGE[0]!
 /** About a day's walk each: all of a pilgrimage, and far below what a browser keeps for a page. */
 const MOST_DAYS = 20
 
-const held = signal<Days | null>(null)
+const held = valueOfWalk<Days | null>(null)
 
 /** Reads what the device has of this pilgrim; once. */
 export async function openDays(userId: string): Promise<void> {
@@ -36,10 +35,4 @@ export async function keepDay(userId: string, day: string, way: DayOfWay): Promi
   const days = Object.entries({ ...held.value!.days, [day]: way }).sort(([a], [b]) => (a < b ? -1 : 1))
   held.value = { userId, days: Object.fromEntries(days.slice(-MOST_DAYS)) }
   await write(new Map([[NAME, held.value]]))
-}
-
-/** After an erasure. */
-export function forgetDays(): void {
-  held.value = null
-  void write(new Map([[NAME, undefined]]))
 }

@@ -4,7 +4,7 @@
  */
 import { computed, effect, signal } from '@preact/signals'
 import type { ClientError, Data } from '#shared/client/index.ts'
-import { keep, kept } from '../session/stored-signals.ts'
+import { keep, kept, valueOfWalk } from '../session/stored-signals.ts'
 import { person } from '../session/current-state.ts'
 import { client, config, noteError, refreshProfile } from '../session/service.ts'
 import { dayOf, type DayOfWay, keepDay, openDays } from './kept-days.ts'
@@ -22,11 +22,11 @@ export interface ShownDay {
   readonly way: DayOfWay | null
 }
 
-const sums = kept<OwnSums | null>('walk-way', null)
+const sums = valueOfWalk<OwnSums | null>(null, 'walk-way')
 export const route = kept<Route | null>('walk-route', null)
 export const wayError = signal<ClientError | null>(null)
 /** The day that the pilgrim looks at; null: the last one. */
-const chosen = signal<string | null>(null)
+const chosen = valueOfWalk<string | null>(null)
 
 /** The sums of this pilgrim: another one's walk may have been on this device before. */
 export const ownSums = computed(() =>

@@ -95,6 +95,21 @@ describeOnServers('the phone', () => {
     expect((await askedOf(other)).positions.length).toBeGreaterThan(0)
   })
 
+  test('a window that does not record writes nothing into the log of the one that does', async () => {
+    await using phone = await recorder()
+    const { page, context, move, arrive } = phone
+    await move(31_000)
+    await arrive(40)
+    const other = await context.newPage()
+    await other.goto(app.address('?lang=en'))
+    await other.getByText('Another window records your walk.').waitFor()
+    await context.setGeolocation(null)
+    await look(other, 'hidden')
+    await move(4 * MINUTE)
+    await arrive(440)
+    await hasKept(page, 'pauses', '"cause":"no-signal"}]')
+  })
+
   test('a phone without room says so, and the log has a gap', async () => {
     await using phone = await recorder()
     const { page, context, move, arrive } = phone

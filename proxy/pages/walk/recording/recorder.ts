@@ -239,9 +239,15 @@ const pauseFor = (ms: number, signal: AbortSignal): Promise<void> =>
 
 let running: AbortController | null = null
 
+/** The page was loaded while recording was switched on. */
+let wasClosed = false
+
 async function run(signal: AbortSignal): Promise<void> {
   if (!('geolocation' in navigator)) return fail('no-signal')
   recordsHere.value = true
+  // Only the window that records writes the log: another one may not have heard yet what it has written.
+  if (wasClosed) keep(pauses, reopened(pauses.value))
+  wasClosed = false
   const release = keepAwake(signal)
   try {
     await watch(signal)
@@ -262,6 +268,7 @@ function begin(): void {
 }
 
 export function startRecording(): void {
+  wasClosed = false
   keep(pauses, started(pauses.value, now()))
   change('recordingStarted', null)
 }
@@ -272,10 +279,11 @@ export function stopRecording(): void {
 
 /** Follows the switch, in this tab and in others. */
 export function watchRecording(): void {
-  if (recording.value) keep(pauses, reopened(pauses.value))
+  wasClosed = recording.value
   document.addEventListener('visibilitychange', () => {
-    isSeen.value = document.visibilityState === 'visible'
-    if (!isSeen.value && recording.value) keep(pauses, hindered(pauses.value, 'hidden'))
+    const isHidden = document.visibilityState !== 'visible'
+    if (isHidden && recordsHere.value) keep(pauses, hindered(pauses.value, 'hidden'))
+    isSeen.value = !isHidden
   })
   effect(() => {
     // Also where the consent was taken back on another phone, or another walk was taken over.

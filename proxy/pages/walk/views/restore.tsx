@@ -232,7 +232,9 @@ function Typing() {
   const fault = useRef<HTMLParagraphElement>(null)
   // The button is in the bar, which may cover it.
   const why = faultText()
-  useEffect(() => fault.current?.scrollIntoView({ block: 'nearest' }), [why])
+  useEffect(() => {
+    if (why !== null) fault.current?.scrollIntoView({ block: 'nearest' })
+  }, [why])
   const filled = typed.filter((word) => word !== '')
   return (
     <form

@@ -27,9 +27,9 @@ export const Walk = () => {
       <NotTakingPart />
       <CheckIn />
       {config.value?.status === 'ended' ? null : <Record />}
+      <Sos />
       {config.value?.status === 'ended' ? null : <NextOfAll />}
       <Waiting />
-      <Sos />
       <a class="button" href="/">
         {pageWords.value.where(pageWords.value.followed[config.value?.followed ?? 'procession'])}
       </a>

@@ -177,7 +177,11 @@ const become = async ({ stack }: WalkApp, status: object): Promise<void> =>
 
 /** What may happen to a phone, and to what it sends to. */
 export const EVENTS = {
-  reload: ({ page }) => page.reload(),
+  /** The app is open before time goes on: its limit for the database is of simulated time. */
+  async reload({ page }) {
+    await page.reload()
+    await page.locator('[data-resting]').waitFor()
+  },
   /** Two windows; the one that records is closed. */
   async anotherWindow(phone) {
     const first = phone.page

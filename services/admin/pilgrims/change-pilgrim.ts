@@ -119,7 +119,7 @@ const PALANQUIN = 'the palanquin'
 // Roles of people. Assignments decide the audiences of messages, not access.
 
 /**
- * Assigns, changes or removes a role.
+ * Assigns, changes or removes a role. The same role again changes nothing.
  * @throws Refusal 403 when the new or the former role is above the caller's own, 404 for an id that nobody has;
  * KvUnavailable when only the buffer could know it
  */
@@ -148,6 +148,7 @@ export async function assignRole(
     for (const affected of [role, stored])
       if (affected !== null && ROLE_LEVEL[affected] > operator.level)
         throw forbidden(`A ${operator.role} can not assign or remove the role ${affected}.`)
+    if (role === stored) return
     if (role === null) await tx.orm.delete(roleAssignments).where(mine)
     else {
       await ensurePilgrim(tx, userId, at.getTime())

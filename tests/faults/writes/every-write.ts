@@ -5,6 +5,7 @@
  */
 import { expect } from 'bun:test'
 import { rm } from 'node:fs/promises'
+import { join } from 'node:path'
 import Redis from 'ioredis'
 import { createAdmin } from '#services/admin/app.ts'
 import { createFeedbackMedia } from '#services/feedback-media/app.ts'
@@ -30,6 +31,7 @@ import { openTcpProxy, type TcpProxy } from '#tests/helpers/tcp-proxy.ts'
 import { SETTINGS } from '#tests/helpers/test-stack.ts'
 import { until } from '#tests/helpers/wait.ts'
 import { admit, checkin } from '#tests/kv/drivers.ts'
+import { failingObjects } from './failing-objects.ts'
 
 export const WRITES: readonly Endpoint[] = ENDPOINTS.filter(
   ({ id, method }) => method !== 'GET' || Object.hasOwn(PRICES, id),
@@ -116,7 +118,7 @@ export function differences(one: Snapshot, other: Snapshot): string[] {
   })
 }
 
-export const STORES = ['postgres', 'redis', 'nats'] as const
+export const STORES = ['postgres', 'redis', 'nats', 'objects'] as const
 export type StoreName = (typeof STORES)[number]
 
 interface Operation {
@@ -131,7 +133,7 @@ interface Operation {
 }
 
 export interface EveryWrite {
-  readonly proxies: Readonly<Record<StoreName, TcpProxy>>
+  readonly proxies: Readonly<Record<StoreName, Pick<TcpProxy, 'messages' | 'set'>>>
   readonly redis: Redis
   readonly parts: ServiceParts
   /** Fills all stores as before the endpoint's request. Where it demands a flush, a scheduler runs. */
@@ -174,7 +176,7 @@ export async function openEveryWrite(redisServer?: Server): Promise<EveryWrite> 
   const [postgres, redisProxy, natsProxy] = await Promise.all(
     [database.url, redisUrl, nats.url].map((url) => openTcpProxy(portOf(url))),
   )
-  const proxies = { postgres: postgres!, redis: redisProxy!, nats: natsProxy! }
+  const links = { postgres: postgres!, redis: redisProxy!, nats: natsProxy! }
   const dir = await newDirectory('every-write')
   const settings = {
     ...SETTINGS,
@@ -182,13 +184,16 @@ export async function openEveryWrite(redisServer?: Server): Promise<EveryWrite> 
     EVENT_DATA_DIR: dir,
     EVENT_FLUSH_SECONDS: '86400',
     EVENT_LIMIT_ADDRESS_WRITE: '1000000',
+    EVENT_LIMIT_ADMIN: '1000000',
   }
   const parts = await openServiceParts({
     ...settings,
-    DATABASE_URL: behind(database.url, proxies.postgres),
-    REDIS_URL: behind(redisUrl, proxies.redis),
-    NATS_URL: behind(nats.url, proxies.nats),
+    DATABASE_URL: behind(database.url, links.postgres),
+    REDIS_URL: behind(redisUrl, links.redis),
+    NATS_URL: behind(nats.url, links.nats),
   })
+  const failing = failingObjects(parts.ports.objects)
+  const proxies = { ...links, objects: failing.proxy }
   // What the test itself reads and writes, and the scheduler, are not disturbed.
   const others = await openServiceParts({
     ...settings,
@@ -202,9 +207,9 @@ export async function openEveryWrite(redisServer?: Server): Promise<EveryWrite> 
 
   const services = new Map<Served, Service>()
   const serviceOf = (name: Served): Service =>
-    services.getOrInsertComputed(name, () => CREATE[name](parts.context(name)))
-  const served = await serviceOf('admin').fetch(new Request('http://localhost/api/event/openapi.json'))
-  const { paths } = (await served.json()) as { paths: Record<string, Record<string, Operation>> }
+    services.getOrInsertComputed(name, () => CREATE[name]({ ...parts.context(name), objects: failing.store }))
+  const documented = await serviceOf('admin').fetch(new Request('http://localhost/api/event/openapi.json'))
+  const { paths } = (await documented.json()) as { paths: Record<string, Record<string, Operation>> }
   const operations = new Map(
     Object.values(paths).flatMap((methods) =>
       Object.values(methods).map((one) => [one.operationId, one] as const),
@@ -247,6 +252,10 @@ export async function openEveryWrite(redisServer?: Server): Promise<EveryWrite> 
     async reset(endpoint) {
       await stopScheduler()
       await everyWrite.mend()
+      // What an earlier request has left in a journal would be stored by this one's service.
+      await services.get('tracking')?.stop()
+      services.delete('tracking')
+      await rm(join(dir, 'journal'), { recursive: true, force: true })
       await db.read(() => db.sql.unsafe(empty + ROWS))
       await redis.flushdb()
       for await (const key of objects.list('')) await objects.delete(key)
@@ -360,7 +369,7 @@ export async function openEveryWrite(redisServer?: Server): Promise<EveryWrite> 
       redis.disconnect()
       await parts.close()
       await others.close()
-      await Promise.all([...Object.values(proxies).map((proxy) => proxy.close()), nats.close()])
+      await Promise.all([...Object.values(links).map((proxy) => proxy.close()), nats.close()])
       await database.drop()
       await rm(dir, { recursive: true, force: true })
     },

@@ -32,6 +32,10 @@ export function figure(value: number): string {
   return TENTHS!.format(Math.trunc(value * 10 + Math.sign(value) * ROUNDING_ERROR) / 10 + 0)
 }
 
+/** Kilometres as a card or a link writes them. @param walked `isAtLeast`: the exact ones may be more */
+export const publicKmText = (walked: { readonly km: number; readonly isAtLeast?: true }): string =>
+  `${figure(walked.km)}${walked.isAtLeast ? '+' : ''}`
+
 /** A large number as short as a language writes it: `1.2K`, `1.2萬`. */
 export const compactFormat = (language: Language): Intl.NumberFormat =>
   new Intl.NumberFormat(language, { notation: 'compact', maximumFractionDigits: 1 })

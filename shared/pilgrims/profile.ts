@@ -199,6 +199,8 @@ export function toPublicProfile(
 export interface PublicFigures {
   readonly level: Level
   readonly km: number
+  /** The exact kilometres may be more: they are shown as `40+`. */
+  readonly isAtLeast?: true
   readonly checkins: number
   /** Kilograms of carbon. */
   readonly savedKg: number
@@ -208,8 +210,10 @@ export interface PublicFigures {
 
 export function publicFigures(pilgrim: Counted, exposure: Exposure): PublicFigures {
   const { distanceMm, checkins, savedKg, card } = figuresOf(pilgrim)
-  const figures = coarseOf(pilgrim, exposure) ?? { km: roundKm(distanceMm), savedKg }
+  const coarse = coarseOf(pilgrim, exposure)
+  const figures = coarse ?? { km: roundKm(distanceMm), savedKg }
   return {
+    ...(coarse !== null && coarse.km > 0 ? { isAtLeast: true as const } : {}),
     level: levelOf(figures.km * 1e6, checkins),
     checkins,
     unlocked: card === 'unlocked',

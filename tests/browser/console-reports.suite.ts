@@ -106,7 +106,7 @@ function pictureTests(open: (options: ConsoleOptions) => Promise<OpenPage>): voi
       [
         'Front to tail over time',
         'Front to tail over time',
-        [hour.slice(-11), 'Front', 'Middle', 'Tail', ...places, ' km', 'Points per km²'],
+        [hour.slice(-11), 'Front', 'Middle', 'Tail', ...places, ' km', 'Points of a square'],
       ],
     ] as const) {
       const { name, corner, light, written } = await picture(page, panel)

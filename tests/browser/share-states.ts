@@ -72,6 +72,7 @@ export function shareInState(state: ShareState, language: Language, url: string)
     unlocked: true,
     incomplete: false,
     status,
+    message: null,
     live:
       live === false
         ? null

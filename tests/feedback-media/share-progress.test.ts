@@ -70,6 +70,7 @@ const viewOf = (line: readonly Fix[]): ShareView => ({
   unlocked: false,
   incomplete: false,
   status: 'active',
+  message: null,
   live: { untilMs: NOW + 60 * MINUTE, progress: progressOf(line, { route, stations }, NOW), line },
 })
 
@@ -94,7 +95,7 @@ test.each(Language.options)('the page says each state in %s', (language) => {
   const rests = viewOf(resting(20, NOW, 4_500))
   expect(liveState(rests, texts)).toContain(words.resting('11:40'))
   const nothing = viewOf([])
-  expect(liveState(nothing, texts)).toContain(words.nothingYet)
+  expect(liveState(nothing, texts)).toContain(words.placeAppears)
   expect(liveMap(nothing, texts) + liveNext(nothing, texts)).toBe('')
   const days = shareTexts(language, { event: 'E', name: null, timeZone: 'Asia/Taipei', nowMs: NOW })
   expect(days.ago(3 * 1_440 * MINUTE)).toBe(words.days(3))

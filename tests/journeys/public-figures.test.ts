@@ -116,7 +116,7 @@ describeBothStacks(
         )
         return (await stack.fetch(`/s/${id}?lang=en`)).text()
       }
-      expect(await pageOf({})).toContain('10 km, ')
+      expect(await pageOf({})).toContain('10+ km, ')
       expect(await pageOf({})).not.toContain('12 km')
       expect(await pageOf({ live_hours: 1 })).toContain('12 km, ')
     })

@@ -247,7 +247,7 @@ describeBothStacks(
       await flushed(stack)
       const { id } = await create(userId, { live_hours: 1 })
       const html = await (await page(id)).text()
-      expect(html).toContain(SHARE_WORDS.en.nothingYet)
+      expect(html).toContain(SHARE_WORDS.en.placeAppears)
       expect(html).not.toContain(String(PLACE.lat))
     })
   },

@@ -1,6 +1,7 @@
 /** What the console's maps and moving charts work out: pure functions of the pages. */
 import { expect, test } from 'bun:test'
-import { cellZoom } from '#proxy/pages/console/map/cells.ts'
+import { cellZoom, freeSpot } from '#proxy/pages/console/map/cells.ts'
+import { crowdOf } from '#proxy/pages/map/shapes.ts'
 import { ticksOf, valuesOf, windowOf } from '#proxy/pages/console/rates.ts'
 
 const MINUTE = 60_000
@@ -14,6 +15,24 @@ test('cells have room for a number, and are never so small that a single pilgrim
   }
   expect(cellZoom(17)).toBe(14)
   expect(cellZoom(3)).toBe(6)
+})
+
+test('a number stands beside what would cover a part of it, and nowhere where everything is covered', () => {
+  const number = [30, 10] as const
+  expect(freeSpot([100, 100], number, [])).toEqual([100, 100])
+  // The sign of a mark, and its name to the left: half of the number would be under them.
+  const mark = [
+    [90, 80, 101, 110],
+    [40, 90, 90, 110],
+  ] as const
+  expect(freeSpot([100, 100], number, mark)).toEqual([130, 100])
+  expect(freeSpot([100, 100], number, [[0, 0, 300, 300]])).toBeNull()
+})
+
+test('neighbours with a few people have another colour than a hundred', () => {
+  const crowd = crowdOf([7, 2, 102].map((people, i) => [2_400_000, 12_060_000 + i, 14, people]))
+  const byAmount = new Map([...crowd.amounts].map((amount, i) => [amount, crowd.steps[i]]))
+  expect([2, 7, 102].map((amount) => byAmount.get(amount))).toEqual([1, 1, 3])
 })
 
 test('the window of the chart grows with what was observed', () => {

@@ -5,6 +5,7 @@ import { nameIn } from '#shared/core/rules/languages.ts'
 import { language, pageWords } from '../frame/language.ts'
 import { pageData } from '../frame/page-data.ts'
 import { type Resource, useResource } from './resource.ts'
+import { now } from './clock.ts'
 import { client } from './session.ts'
 
 const EVERY_MS = 10_000
@@ -17,12 +18,14 @@ export const eventName = computed(() =>
   event.value === null ? pageData().name : nameIn(event.value.names, language.value, pageData().language),
 )
 
-/**
- * An installation without an event: nothing was set, and it is active only because check-ins are taken from the first
- * start.
- */
+/** Nothing of an event was set. */
+export const isUnset = computed(() => event.value?.settings_version === 0)
+
+/** The event has not begun. It is active all the same, because check-ins are taken from the first start. */
 export const isNotStarted = computed(
-  () => event.value?.status === 'active' && event.value.settings_version === 0,
+  () =>
+    event.value?.status === 'active' &&
+    (isUnset.value || now.value < Date.parse(event.value.starts_at ?? '')),
 )
 
 /** What is followed; a procession before the first answer. */

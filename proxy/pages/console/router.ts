@@ -25,6 +25,8 @@ export const allowedViews = computed(() => viewsOf(level.value))
 
 interface Place {
   readonly person?: string
+  /** The person’s name, where it was shown: it stands in the title until everything is read. */
+  readonly name?: string | null
   /** The panel to show, by its kind. */
   readonly panel?: string
   readonly search?: string

@@ -54,11 +54,11 @@ export function MarkSymbol({ mark, isRelay = false }: { readonly mark: Mark; rea
   )
 }
 
-/** Steps of a crowd's density, from few to many. */
+/** Steps of a crowd, from few to many. */
 export const CROWD_STEPS = [1, 2, 3, 4, 5] as const
 
-/** Pilgrims on a square kilometre from which the next step begins. */
-export const STEP_FROM = [0, 20, 150, 900, 4_000] as const
+/** Pilgrims of a cell from which the next step begins. Two cells with different numbers differ in colour, too. */
+export const STEP_FROM = [0, 10, 50, 250, 1_000] as const
 
-/** Step of a density in pilgrims per square kilometre. */
-export const crowdStep = (perKm2: number): number => STEP_FROM.findLastIndex((from) => perKm2 >= from) + 1
+/** Step of a number of pilgrims. */
+export const crowdStep = (pilgrims: number): number => STEP_FROM.findLastIndex((from) => pilgrims >= from) + 1

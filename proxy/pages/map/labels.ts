@@ -54,7 +54,11 @@ export interface OverNames extends Place {
   readonly boxes: readonly Box[]
 }
 
-function boxesOf({ x, y, boxes }: OverNames, { left, top, scale, density }: View): Box[] {
+/** The boxes of a mark in a view, in pixels of its canvas. */
+export function boxesOf(
+  { x, y, boxes }: OverNames,
+  { left, top, scale, density }: Pick<View, 'left' | 'top' | 'scale' | 'density'>,
+): Box[] {
   const [atX, atY] = [(x - left) * scale, (y - top) * scale]
   return boxes.map(([l, t, r, b]) => [
     atX + l * density,

@@ -10,13 +10,12 @@ import { LanguageSwitch, LettersSwitch, ThemeSwitch } from '../frame/switches.ts
 import { follow } from './follow.ts'
 import { MapView } from './map-view.tsx'
 import { watchMyStation } from './my-station.ts'
-import { Crowd, Me, Notices, partName, Procession, StandingBadge, Ways } from './panel.tsx'
+import { Crowd, Me, Notices, Procession, StandingBadge, Ways } from './panel.tsx'
 import { loadAtlas } from './ground.ts'
-import { counties, isAlive, towns } from './scene.ts'
-import { data, eventName, followed, isScreen, leader, news, nowMs } from './state.ts'
-import { MyStation, Next, nextStation, Stations } from './stations.tsx'
-import { QrCode } from '../design/qr-code.tsx'
-import { clock } from './format.ts'
+import { counties, towns } from './scene.ts'
+import { data, eventName, followed, isScreen } from './state.ts'
+import { MyStation, Next, Stations } from './stations.tsx'
+import { WallPage } from './wall.tsx'
 import { pageWords } from '../frame/language.ts'
 
 /** The names and borders of towns are large, and the map shows them only when it is close. */
@@ -59,70 +58,15 @@ const Page = () => (
   </main>
 )
 
-/** What a display on a wall shows over its map, to be read from five metres: the event, three facts, a code to scan. */
-function Screen() {
-  const next = nextStation()
-  const map = isAlive.value ? news.value : null
-  return (
-    <>
-      <header class="screen-head" data-over-map>
-        <h1>{eventName.value}</h1>
-        <strong>{clock(nowMs.value)}</strong>
-      </header>
-      <section class="screen-foot" aria-label={words.value.procession(followed.value)} data-over-map>
-        <div class="grow">
-          <Notices />
-          {next === null ? (
-            <p class="screen-facts">
-              {map === null ? null : map.on_map === 0 ? words.value.nobody : words.value.onMap(map.on_map)}
-            </p>
-          ) : (
-            <dl class="screen-facts">
-              <div>
-                <dt class="quiet">{words.value.nextStation}</dt>
-                <dd>{next.name}</dd>
-              </div>
-              <div>
-                <dt class="quiet">{partName(leader.value === null ? 'front' : 'palanquin')}</dt>
-                <dd>{next.when}</dd>
-              </div>
-              {next.toGo === null ? null : (
-                <div>
-                  <dt class="quiet">{words.value.distance}</dt>
-                  <dd>{next.toGo}</dd>
-                </div>
-              )}
-            </dl>
-          )}
-        </div>
-        <figure>
-          <QrCode text={`${location.origin}/`} label={words.value.map(followed.value)} />
-          <figcaption>{words.value.scan}</figcaption>
-        </figure>
-      </section>
-    </>
-  )
-}
-
-/** A display on a wall has nobody who touches it. */
-const WallPage = () => (
-  <main class="screen">
-    <MapView />
-    <Screen />
-  </main>
-)
-
 const Summary = () => (
   <header class="summary">
     <div class="title">
       <h1>{eventName.value}</h1>
+      <StandingBadge />
       <Button kind="plain" icon label={pageWords.value.settings} onClick={() => (settings.value = true)}>
         <Symbol of="language" />
       </Button>
     </div>
-    <p>
-      <StandingBadge />
-    </p>
     <Notices />
     <Next />
     <Procession />

@@ -1,5 +1,6 @@
 /** The same in words: how old the news are, where the procession is, what the organisers say, the way to the app. */
 import { words } from './words.ts'
+import type { EventMap } from '#shared/client/index.ts'
 import { Rows } from '../design/list.tsx'
 import { CROWD_STEPS, MarkSymbol } from '../design/marks.tsx'
 import { distanceKm } from './projection.ts'
@@ -44,28 +45,35 @@ export function Notices() {
       {map?.stale.includes('crowd') && freshness.value === 'fresh' ? (
         <p class="notice warning">{words.value.crowdStale}</p>
       ) : null}
-      {silentSince.value === null || !isAlive.value || map?.status === 'ended' ? null : (
+      {silentSince.value === null || !isAlive.value ? null : (
         <p class="notice warning">{words.value.leaderSilent(leaderName.value, clock(silentSince.value))}</p>
       )}
       {standing.value === 'active' && message === null ? null : map === null ? null : (
         <div class={standing.value === 'paused' ? 'notice warning' : 'notice'}>
           <p>
-            {message === null ? null : <span class="small quiet">{pageWords.value.organisers} </span>}
-            <span class="message">
-              {message ??
-                (standing.value === 'paused'
-                  ? pageWords.value.paused
-                  : words.value.sentence[standing.value === 'ended' ? 'ended' : 'awaited'])}
-            </span>
-            {standing.value === 'awaited' && map.event.starts_at !== null ? (
-              <span class="block">{words.value.begins(date(map.event.starts_at))}</span>
-            ) : null}
+            {message === null ? null : <span class="small quiet">{pageWords.value.organisers}</span>}
+            <strong class="message">{message ?? ownMessage(map)}</strong>
+            {standing.value === 'paused'
+              ? pageWords.value.paused
+              : words.value.sentence[standing.value as 'ended' | 'awaited']}
           </p>
         </div>
       )}
     </output>
   )
 }
+
+/** Large where the organisers say nothing: when it begins, or after the end what all have achieved. */
+const ownMessage = ({ status, totals, event: { starts_at } }: EventMap): string | null =>
+  status === 'ended'
+    ? totals && words.value.achieved(totals.pilgrims, figure(totals.km), figure(totals.carbon_saved_kg))
+    : standing.value === 'awaited'
+      ? starts_at && words.value.begins(date(starts_at))
+      : null
+
+/** That nobody is on the map, and from how many people on it shows a place. */
+export const nobodyText = ({ event }: EventMap): string =>
+  `${words.value.nobody} ${words.value.crowdNote(event.crowd)}`
 
 const Age = () => (
   <p class="notice danger">
@@ -93,7 +101,7 @@ export function Procession() {
   if (map === null || !isAlive.value) return null
   if (map.on_map === 0 && map.middle === null && map.palanquin === null)
     // Before it begins, the notice says when.
-    return standing.value === 'awaited' ? null : <p class="quiet">{words.value.nobody}</p>
+    return standing.value === 'awaited' ? null : <p class="quiet">{nobodyText(map)}</p>
   const { front, tail, speed_kmh: speed } = map
   const spread = front?.route_km != null && tail?.route_km != null ? front.route_km - tail.route_km : 0
   const oldHours = Math.round((Date.parse(map.as_of) - Date.parse(map.seen_since)) / HOUR_MS)

@@ -7,7 +7,7 @@ import { LAND, placedStations } from './ground.ts'
 import type { OverNames } from './labels.ts'
 import { type Bounds, boundsOf, worldX, worldY } from './projection.ts'
 import { type AtlasShapes, crowdOf, routeShapes } from './shapes.ts'
-import { freshness, leader, myStation, news, route } from './state.ts'
+import { freshness, leader, myStation, news, route, standing } from './state.ts'
 
 export const counties = signal<AtlasShapes | null>(null)
 export const towns = signal<AtlasShapes | null>(null)
@@ -39,8 +39,10 @@ export const ground = computed<Ground>(() => ({
   marks: marks.value,
 }))
 
-/** Whether the news are young enough to show a crowd and marks. */
-export const isAlive = computed(() => freshness.value === 'fresh' || freshness.value === 'old')
+/** Whether the event goes on, and the news are young enough to show a crowd and marks. */
+export const isAlive = computed(
+  () => standing.value !== 'ended' && (freshness.value === 'fresh' || freshness.value === 'old'),
+)
 const cells = computed(() => news.value?.cells ?? null)
 export const crowd = computed(() =>
   isAlive.value && cells.value !== null ? crowdOf(cells.value, true) : null,

@@ -89,7 +89,7 @@ export interface Crowd {
   readonly count: number
   /** West, north, east and south of each cell, in turn. */
   readonly edges: Float64Array
-  /** Step of its density, 1 to 5. */
+  /** Step of its number of pilgrims, 1 to 5. */
   readonly steps: Uint8Array
   /** Pilgrims in each. */
   readonly amounts: Float64Array
@@ -100,16 +100,10 @@ const CELL_DEGREES = 0.2
 
 /** Length of the equator. */
 export const EARTH_KM = 40_075.017
-const KM_PER_DEGREE = EARTH_KM / 360
-
-function km2Of([lat, , zoom]: MapCellEntry): number {
-  const high = (CELL_DEGREES / 2 ** (zoom - 6)) * KM_PER_DEGREE
-  return high * high * Math.cos((lat / 1e5) * (Math.PI / 180))
-}
 
 export function crowdOf(cells: readonly MapCellEntry[], isBand = false): Crowd {
   const sorted = cells
-    .map((cell) => ({ cell, step: crowdStep(cell[3] / km2Of(cell)) }))
+    .map((cell) => ({ cell, step: crowdStep(cell[3]) }))
     .sort((a, b) => a.cell[2] - b.cell[2] || a.step - b.step)
   const edges = new Float64Array(sorted.length * 4)
   const steps = new Uint8Array(sorted.length)

@@ -23,10 +23,10 @@ function passageOf(index: number, station: Station): Passage {
   const map = news.value
   // What was expected some time ago is no news.
   if (map === null || freshness.value !== 'fresh') return { text: '', state: 'unknown' }
-  const [front, tail] = [leaderKm(), map.tail?.route_km ?? null]
-  if (tail !== null && tail >= station.route_km) return { text: words.value.passed, state: 'passed' }
   // After the end nobody passes any more, and nothing tells who has.
   if (map.status === 'ended') return { text: '', state: 'unknown' }
+  const [front, tail] = [leaderKm(), map.tail?.route_km ?? null]
+  if (tail !== null && tail >= station.route_km) return { text: words.value.passed, state: 'passed' }
   if (front !== null && hasReached(front, station))
     return { text: isScattered(front, tail) ? words.value.somePassed : words.value.passing, state: 'passing' }
   const estimate = map.estimates.find((one) => one.station === index)
@@ -38,7 +38,7 @@ function passageOf(index: number, station: Station): Passage {
 /** Whose arrival is told: the palanquin's, or else the front's. Kilometres along the route; null: not known. */
 function leaderKm(): number | null {
   const map = freshness.value === 'fresh' ? news.value : null
-  return map === null ? null : ((leader.value ?? map.front)?.route_km ?? null)
+  return map === null || map.status === 'ended' ? null : ((leader.value ?? map.front)?.route_km ?? null)
 }
 
 /**
@@ -110,7 +110,7 @@ export function Next() {
 
 export function MyStation() {
   const stations = route.value?.stations ?? []
-  if (stations.length === 0) return null
+  if (stations.length === 0 || news.value?.status === 'ended') return null
   const index = myStation.value
   const isReached = index !== null && passageOf(index, stations[index]!).state.startsWith('pass')
   return (
@@ -130,7 +130,7 @@ export function MyStation() {
           ))}
         </select>
       </div>
-      {index === null || isReached || news.value?.status === 'ended' ? null : <Tell />}
+      {index === null || isReached ? null : <Tell />}
     </section>
   )
 }

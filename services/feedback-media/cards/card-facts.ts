@@ -31,6 +31,7 @@ export interface CardFacts {
   readonly levelName: string
   /** Kilometres, as everybody may read them (`pilgrims/profile.ts`). */
   readonly km: number
+  readonly isAtLeast?: true
   readonly checkins: number
   /** Kilograms, as everybody may read them. */
   readonly carbonSavedKg: number

@@ -1,7 +1,7 @@
 /** The two designs of a pilgrim's card, and their parts. */
 import { box, drawing, type Element, type Style, words } from '#shared/runtime/picture-renderer/element.ts'
 import { CARD_SIZE } from '#shared/contracts/cards.ts'
-import { carbonIn, figure as written, UNITS } from '#shared/locales/units.ts'
+import { carbonIn, figure as written, publicKmText, UNITS } from '#shared/locales/units.ts'
 import { emblem } from '#shared/core/rules/emblems.ts'
 import { LEVELS } from '#shared/core/rules/levels.ts'
 import { eveningHills, feast, GOLD, GOLD_DEEP, GOLD_LIGHT, IVORY, paletteOf, SEAL } from './card-backdrops.ts'
@@ -206,20 +206,21 @@ const figure = (value: string, unit: string, size: number): Element =>
 /** Kilometres, check-ins, carbon saved as the pages write it. The walk is the message: its figure is the largest. */
 export function figures(
   {
-    km,
     checkins,
     carbonSavedKg,
     language,
-  }: Pick<CardFacts, 'km' | 'checkins' | 'carbonSavedKg' | 'language'>,
+    ...walked
+  }: Pick<CardFacts, 'km' | 'isAtLeast' | 'checkins' | 'carbonSavedKg' | 'language'>,
   style: Style = {},
 ): Element {
   const rule = (): Element => box({ width: 2, height: 84, backgroundColor: GOLD_DEEP })
+  const km = publicKmText(walked)
   const carbon = carbonIn(language, carbonSavedKg)
   const saved = `${carbon.figure} ${carbon.unit}`
   const said = cardWords(language)
   return box(
     { alignItems: 'flex-end', justifyContent: 'space-between', ...style },
-    figure(written(km), UNITS[language].km, fitting(written(km), 250, 92, 58)),
+    figure(km, UNITS[language].km, fitting(km, 250, 92, 58)),
     rule(),
     figure(written(checkins), said.checkins, 58),
     rule(),

@@ -36,6 +36,8 @@ export interface ShareView extends PublicFigures {
   /** The latest points are missing. */
   readonly incomplete: boolean
   readonly status: ActivityStatus
+  /** What the organisers say of the status. */
+  readonly message: string | null
   /** Null: the link does not show where the pilgrim is. */
   readonly live: LiveView | null
 }
@@ -74,6 +76,7 @@ export async function readShare(context: ServiceContext, { row, name }: OpenShar
     ...publicFigures(pilgrim ?? { row: null, statistics: null }, exposure),
     incomplete: (pilgrim?.pending ?? null) === null || (live?.incomplete ?? false),
     status: activity.status,
+    message: activity.message,
     live,
   }
 }

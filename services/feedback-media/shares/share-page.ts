@@ -4,7 +4,7 @@ import { Language } from '#shared/contracts/bot.ts'
 import type { Followed } from '#shared/contracts/event-settings.ts'
 import { CARD_SIZE } from '#shared/contracts/cards.ts'
 import { markup, raw } from '#shared/service/http/escape-markup.ts'
-import { carbonIn, figure, UNITS } from '#shared/locales/units.ts'
+import { carbonIn, figure, publicKmText, UNITS } from '#shared/locales/units.ts'
 import { LEVEL_NAMES, PAGE_WORDS, SHARE_WORDS } from '#shared/locales/by-language.ts'
 import type { ShareWords } from '#shared/locales/words.ts'
 import type { Station } from '#shared/core/map/walking-route.ts'
@@ -36,23 +36,23 @@ const LOCALES: Readonly<Record<Language, string>> = {
 export function sharePage(page: SharePage): string {
   const { view, texts, homeUrl } = page
   const { words, language } = texts
-  const { offline, paused, where, followed } = PAGE_WORDS[language]
+  const { offline, paused, map, where, followed, organisers } = PAGE_WORDS[language]
   const isLive = view.live !== null && view.status !== 'ended'
+  const inner =
+    (isLive ? liveNext(view, texts) + (hasFigures(view) ? figures(page) : '') : cardImage(page)) +
+    (view.incomplete ? paragraph(words.incomplete) : '')
   const body = markup`<main class="${isLive ? 'live' : 'still'}">
 <header>
 <p class="event">${texts.event}</p>
 <h1>${texts.name}</h1>
 ${raw(isLive ? liveState(view, texts) : markup`<p class="state quiet">${view.status === 'ended' ? words.ended : words.notLive}</p>`)}
 </header>
-${raw(view.status === 'paused' ? markup`<p class="notice">${paused}</p>` : '')}
+${raw(view.status === 'paused' ? markup`<div class="notice"><p>${raw(view.message === null ? '' : markup`<span class="quiet small">${organisers}</span><strong class="message">${view.message}</strong>`)}${paused}</p></div>` : '')}
 ${raw(isLive ? liveMap(view, texts) : '')}
-<div class="${isLive ? 'card stack' : 'stack'}">
-${raw(isLive ? liveNext(view, texts) + figures(page) : cardImage(page))}
-${raw(view.incomplete ? paragraph(words.incomplete) : '')}
-</div>
+${raw(inner === '' ? '' : markup`<div class="${isLive ? 'card stack' : 'stack'}">${raw(inner)}</div>`)}
 <footer class="stack quiet small">
 <p data-offline hidden>${offline}</p>
-<p><a class="button" href="${homeUrl}">${where(followed[texts.followed])}</a></p>
+<p><a class="button" href="${homeUrl}">${view.status === 'ended' ? map : where(followed[texts.followed])}</a></p>
 <p>${words.privacy}</p>
 ${raw(languages(language))}
 </footer>
@@ -114,7 +114,7 @@ const meta = (name: string, content: string | number): string =>
   markup`<meta ${name.startsWith('og:') ? 'property' : 'name'}="${name}" content="${content}">`
 
 const descriptionOf = ({ view, texts }: SharePage): string =>
-  texts.words.description(figure(view.km), view.checkins, texts.level(view.level))
+  texts.words.description(publicKmText(view), view.checkins, texts.level(view.level))
 
 /** What chats and timelines show. Their bots run no script. */
 function previewTags(page: SharePage): string {
@@ -147,16 +147,19 @@ function previewTags(page: SharePage): string {
   ].join('\n')
 }
 
+/** At the first steps there is nothing to count. */
+const hasFigures = ({ km, checkins }: ShareView): boolean => km > 0 || checkins > 0
+
 function figures({ view, texts }: SharePage): string {
   const { words } = texts
-  const km = figure(view.km)
+  const km = publicKmText(view)
   // It follows from the kilometres: none is told where they are none.
   const saved = carbonIn(texts.language, view.savedKg)
   const fact = (name: string, value: string) => markup`<div><dt>${name}</dt><dd>${raw(value)}</dd></div>`
   return markup`<dl class="facts">
 ${raw(fact(words.km, `${km} <small>${UNITS[texts.language].km}</small>`))}
 ${raw(fact(words.checkins, figure(view.checkins)))}
-${raw(km === '0' ? '' : fact(words.saved, `${saved.figure} <small>${saved.unit}</small>`))}
+${raw(view.km < 0.1 ? '' : fact(words.saved, `${saved.figure} <small>${saved.unit}</small>`))}
 ${raw(fact(words.level, markup`<span class="word"><span class="emblem" aria-hidden="true">${raw(emblem(view.level.level, 'currentColor', 'var(--surface)'))}</span>${texts.level(view.level)}</span>`))}
 </dl>`
 }
@@ -203,7 +206,7 @@ export function liveState({ live }: ShareView, texts: ShareTexts): string {
   const progress = live!.progress
   const until = paragraph(words.liveUntil(texts.clock(live!.untilMs)))
   if (progress === null)
-    return markup`<p class="state row"><span class="badge quiet">${words.nothingYet}</span></p>${raw(until)}`
+    return markup`<p class="state row"><span class="badge good">${words.nothingYet(texts.name)}</span></p><p>${words.placeAppears}</p>${raw(until)}`
   const { isHeard, silentMs, restsSinceMs } = progress
   const [kind, sentence] = !isHeard
     ? (['warning', words.lastHeard(texts.ago(silentMs))] as const)

@@ -16,6 +16,7 @@ export const words = {
   followed: { procession: 'procession', walk: 'walk', relay: 'relay' },
   /** The device that leads it. A walk has none. */
   leader: { procession: 'Palanquin', walk: '', relay: 'Baton' },
+  map: 'Map',
   where: (followed: string) => `Where is the ${followed}?`,
   walkAlong: 'Walk along',
   offline: 'No connection. This page goes on by itself.',

@@ -36,6 +36,9 @@ export const words = {
   resting: 'resting',
   positionsOld: (hours: number) => `some positions ${hours} h old`,
   nobody: 'Nobody is on the map yet.',
+  /** After the end, of all together. */
+  achieved: (pilgrims: number, km: string, kg: string) =>
+    `${count(pilgrims, 'pilgrim', 'pilgrims')}, ${km} km, ${kg} kg of CO₂ saved`,
   onMap: (pilgrims: number) => `${count(pilgrims, 'pilgrim is', 'pilgrims are')} on the map`,
   /** What the map can show; with `fewest` 1 a single person. */
   crowdNote: (fewest: number) =>
@@ -53,8 +56,8 @@ export const words = {
   planned: (time: string) => `planned ${time}`,
   about: (time: string) => `about ${time}`,
   hours: (from: number, to: number) => `${from}:00–${to}:00`,
-  days: ['this', 'tomorrow'] as readonly string[],
-  parts: ['before dawn', 'morning', 'afternoon', 'evening'] as readonly string[],
+  days: ['today', 'tomorrow'] as readonly string[],
+  parts: ['0–5 h', '5–12 h', '12–18 h', '18–24 h'] as readonly string[],
   partOfDay: (day: string, part: string) => `${day} ${part}`,
   distance: 'To go',
   stations: 'Stations on the way',

@@ -339,6 +339,7 @@ export const words = {
     cardSoon: 'Complete when your check-ins have arrived.',
     seeCard: 'See my card',
     saveCard: 'Save the picture',
+    shareCard: 'Share',
     cardAlt: 'Your card with level, distance and check-ins',
     agreed: (version: string) => `You agreed to privacy notice ${version}.`,
     withdraw: 'Withdraw my consent',

@@ -15,6 +15,7 @@ export const words: PageWords = {
   mapKeys: '矢印キーで移動、プラスとマイナスで拡大縮小します。',
   followed: { procession: '行列', walk: '一行', relay: 'リレー' },
   leader: { procession: '神輿', walk: '', relay: 'バトン' },
+  map: '地図',
   where: (followed) => `${followed}は今どこ？`,
   walkAlong: '一緒に歩く',
   offline: '今はつながりません。自動で再開します。',

@@ -35,6 +35,7 @@ export const words: MapWords = {
   resting: '休憩中',
   positionsOld: (hours) => `一部の位置は ${hours} 時間前`,
   nobody: '地図上にはまだ誰もいません。',
+  achieved: (pilgrims, km, kg) => `巡礼者 ${figure(pilgrims)} 人、${km} km、CO₂削減 ${kg} kg`,
   onMap: (pilgrims) => `地図上の巡礼者は ${figure(pilgrims)} 人`,
   crowdNote: (fewest) =>
     fewest > 1

@@ -322,6 +322,7 @@ export const words: WalkWords = {
     cardSoon: 'チェックインが届くとできあがります。',
     seeCard: 'カードを見る',
     saveCard: '画像を保存',
+    shareCard: '共有',
     cardAlt: 'あなたのカード：レベル、距離、チェックイン',
     agreed: (version) => `個人情報の説明（${version} 版）に同意しています。`,
     withdraw: '同意を取り消す',

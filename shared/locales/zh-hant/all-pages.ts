@@ -15,6 +15,7 @@ export const words: PageWords = {
   mapKeys: '用方向鍵移動，加減鍵縮放。',
   followed: { procession: '隊伍', walk: '隊伍', relay: '接力隊伍' },
   leader: { procession: '鑾轎', walk: '', relay: '接力棒' },
+  map: '地圖',
   where: (followed) => `${followed}到哪裡了？`,
   walkAlong: '我要同行',
   offline: '目前連不上，恢復後會自動更新。',

@@ -34,6 +34,7 @@ export const words: MapWords = {
   resting: '休息中',
   positionsOld: (hours) => `部分位置是 ${hours} 小時前的`,
   nobody: '地圖上還沒有人。',
+  achieved: (pilgrims, km, kg) => `${figure(pilgrims)} 位香客，走了 ${km} 公里，減碳 ${kg} 公斤`,
   onMap: (pilgrims) => `地圖上有 ${figure(pilgrims)} 位香客`,
   crowdNote: (fewest) =>
     fewest > 1

@@ -312,6 +312,7 @@ export const words: WalkWords = {
     cardSoon: '打卡送達後就完成了。',
     seeCard: '看我的卡片',
     saveCard: '存成圖片',
+    shareCard: '分享',
     cardAlt: '您的卡片：等級、里程、打卡',
     agreed: (version) => `您同意了個資說明 ${version}。`,
     withdraw: '撤回同意',

@@ -1,6 +1,7 @@
 /** Cells of the service in the form that the map draws. */
 import type { Data, MapCellEntry } from '#shared/client/index.ts'
 import { LAND } from '../../map/ground.ts'
+import { type Box, meets } from '../../map/labels.ts'
 import {
   type Bounds,
   type Camera,
@@ -82,4 +83,30 @@ export interface Seen {
 export function seenBy({ x, y, zoom }: Camera, { width, height }: Size): Seen {
   const [half, high] = [width / 2 / scaleOf(zoom), height / 2 / scaleOf(zoom)]
   return { zoom, bbox: [lngOf(x - half), latOf(y + high), lngOf(x + half), latOf(y - high)] }
+}
+
+/** Where a number may stand, in its own sizes from the middle of its cell: there first, else beside it. */
+const SPOTS = [
+  [0, 0],
+  [-1, 0],
+  [1, 0],
+  [0, 1],
+  [0, -1],
+  [-2, 0],
+  [2, 0],
+] as const
+
+/**
+ * The nearest place for a number that nothing covers; null: there is none.
+ * @param middle where it would stand, and its size, in the pixels of the boxes that are taken
+ */
+export function freeSpot(
+  [x, y]: readonly [number, number],
+  [wide, high]: readonly [number, number],
+  taken: readonly Box[],
+): readonly [number, number] | null {
+  const spots = SPOTS.map(([by, down]) => [x + by * wide, y + down * high] as const)
+  const isFree = ([atX, atY]: readonly [number, number]): boolean =>
+    taken.every((other) => !meets([atX - wide / 2, atY - high / 2, atX + wide / 2, atY + high / 2], other))
+  return spots.find(isFree) ?? null
 }

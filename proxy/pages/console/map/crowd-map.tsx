@@ -4,7 +4,7 @@ import { compactFormat, figure } from '#shared/locales/units.ts'
 import { useSignal } from '@preact/signals'
 import type { ComponentChildren } from 'preact'
 import { useEffect, useMemo, useRef } from 'preact/hooks'
-import { type Seen, boundsOfCells, cameraFor, isInSight, seenBy } from './cells.ts'
+import { type Seen, boundsOfCells, cameraFor, freeSpot, isInSight, seenBy } from './cells.ts'
 import {
   type Dot,
   DotCard,
@@ -23,7 +23,7 @@ import { Button } from '../../design/button.tsx'
 import { Symbol } from '../../design/symbol.tsx'
 import { drawInColours } from '../../frame/theme.ts'
 import { drawWay } from '../../map/draw-way.ts'
-import { type Box, type OverNames, meets } from '../../map/labels.ts'
+import { type Box, type OverNames, boxesOf, meets } from '../../map/labels.ts'
 import { MapFrame, placing } from '../../map/map-frame.ts'
 import { Controls, World } from '../../map/map-parts.tsx'
 import type { Placing } from '../../map/mark-names.ts'
@@ -314,16 +314,8 @@ const roomOf = (crowd: Crowd): readonly OverNames[] =>
         return { x, y, boxes: [[-half, -TYPE_PX / 2, half, TYPE_PX / 2]] }
       })
 
-/** Room that the sign of a mark takes above its place, and how far beside the place a number is seen again. */
-const MARK_PX = { half: 18, high: 36, beside: 11 }
-
-const isUnder = ({ x, y }: Numbered, mark: OverNames, scale: number, px: number): boolean => {
-  const above = (mark.y - y) * scale
-  return Math.abs(mark.x - x) * scale < MARK_PX.half * px && above > -px && above < MARK_PX.high * px
-}
-
 /**
- * @param marks what stands over the cells: a number below one is drawn beside it
+ * @param marks what stands over the cells: a number that one would cover is drawn beside it, or not at all
  * @param isCrowded single pilgrims are shown, too: only the corners of large cells have room
  * @returns what draws the numbers over the cells
  */
@@ -349,14 +341,18 @@ function numbersOver(
     context.lineWidth = HALO_PX * px
     context.strokeStyle = colour('map-halo')
     context.fillStyle = colour('ink')
+    context.textAlign = 'center'
+    const taken = marks.flatMap((mark) => boxesOf(mark, { left, top, scale, density }))
     for (const one of shown) {
-      context.font = `600 ${sizeOf(one).toFixed(1)}px ${colour('font')}`
+      const size = sizeOf(one)
+      const [wide, high] = [size * one.text.length * DIGIT_SHARE, size]
       const aside = hasCorner(one) ? (one.wide * scale) / 2 - CORNER_PX * px : 0
-      const below = hasCorner(one) ? aside - (TYPE_PX / 2) * px : 0
-      const mark = hasCorner(one) ? undefined : marks.find((over) => isUnder(one, over, scale, px))
-      context.textAlign = mark !== undefined ? 'right' : hasCorner(one) ? 'left' : 'center'
-      const x = mark === undefined ? one.x * scale - aside : mark.x * scale - MARK_PX.beside * px
-      const at = [x - left * scale, (one.y - top) * scale - below] as const
+      const x = (one.x - left) * scale - (aside === 0 ? 0 : aside - wide / 2)
+      const y = (one.y - top) * scale - (aside === 0 ? 0 : aside - high / 2)
+      const at = freeSpot([x, y], [wide, high], taken)
+      // Half a number is another number.
+      if (at === null) continue
+      context.font = `600 ${size.toFixed(1)}px ${colour('font')}`
       context.strokeText(one.text, ...at)
       context.fillText(one.text, ...at)
     }

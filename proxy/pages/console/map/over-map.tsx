@@ -293,7 +293,7 @@ const Near = ({ dots, onChoose }: NearProps) =>
     </p>
   )
 
-/** What the colours of the cells mean: from how many pilgrims or points on a square kilometre each begins. */
+/** What the colours of the cells mean: from how many pilgrims or points of a cell each begins. */
 export const CrowdLegend = ({ of }: { readonly of: 'pilgrims' | 'points' }) => (
   <ul class="map-legend crowd-legend small">
     <li>{words.value.now.legend[of]}</li>

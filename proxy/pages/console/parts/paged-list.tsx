@@ -40,7 +40,7 @@ interface PagedListProps<T extends Paged, Q extends object> extends Omit<
 
 const FIRST_PAGE: readonly Step[] = []
 
-/** `1–50 of 80`; empty for no items. Without a total, only the last page tells where the list ends. */
+/** `1–50 of 80`; empty for no items. Without a total `first 50`, then `51–100` up to the last page. */
 function rangeOf<T extends Paged>(
   page: T,
   before: number,
@@ -53,7 +53,8 @@ function rangeOf<T extends Paged>(
   // A number that was counted elsewhere and earlier may be less than what is listed.
   const total = page.next_cursor === null ? (told ?? to) : told !== null && told > to ? told : null
   const range = { from: figure(from), to: figure(to) }
-  return total === null ? `${range.from}–${range.to} …` : said.range(range.from, range.to, figure(total))
+  if (total !== null) return said.range(range.from, range.to, figure(total))
+  return before === 0 ? said.firstItems(range.to) : `${range.from}–${range.to}`
 }
 
 export function PagedList<T extends Paged, Q extends object>(props: PagedListProps<T, Q>) {

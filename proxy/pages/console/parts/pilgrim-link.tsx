@@ -18,7 +18,7 @@ export const PilgrimLink = ({ userId, name = null }: PilgrimLinkProps) => (
     type="button"
     class="name-button inline"
     title={userId}
-    onClick={() => show('people', { person: userId })}
+    onClick={() => show('people', { person: userId, name })}
   >
     <strong>{name ?? (userId.length > SHORT ? `${userId.slice(0, SHORT)}…` : userId)}</strong>
   </button>

@@ -4,19 +4,20 @@
 import { words } from '../words.ts'
 import { useComputed, useSignal } from '@preact/signals'
 import type { ComponentChildren } from 'preact'
-import { useEffect } from 'preact/hooks'
+import { useCallback, useEffect } from 'preact/hooks'
 import type { Failure } from '#shared/client/index.ts'
 import { isShownOnCard } from '#shared/core/rules/card-name.ts'
 import { CARD_CHECKINS } from '#shared/core/rules/levels.ts'
 import { Button } from '../../design/button.tsx'
 import { saveFile } from '../own-data/save-file.ts'
+import { show } from '../route.ts'
 import { draftOf, keepDraft } from '../session/drafts.ts'
 import { change as changeState, person } from '../session/current-state.ts'
 import { tellService, totalCheckIns } from '../outbox.ts'
 import { client, config, noteError, profile } from '../session/service.ts'
 import { Install } from './install.tsx'
 import { Way } from './feedback-tab.tsx'
-import { NotDone, Notice, View } from './view.tsx'
+import { Again, NotDone, Notice, View } from './view.tsx'
 import { canHear, device, hear, hearError, stopHearing, switching } from '../notifications/web-push.ts'
 import { LanguageSwitch, LettersSwitch, ThemeSwitch } from '../../frame/switches.tsx'
 import { pageWords } from '../../frame/language.ts'
@@ -236,8 +237,8 @@ async function readCard(): Promise<OwnCard | Failure> {
   return failure
 }
 
-/** The card, once it was asked for. */
-function CardPicture() {
+/** Reads the card at once or when it is asked for. */
+function useCard(isAtOnce: boolean) {
   const read = useSignal<OwnCard | Failure | null>(null)
   const busy = useSignal(false)
   const card = read.value?.ok === true ? read.value : null
@@ -245,30 +246,69 @@ function CardPicture() {
     read.value?.ok === true ? URL.createObjectURL(read.value.picture) : null,
   ).value
   useEffect(() => () => void (address !== null && URL.revokeObjectURL(address)), [address])
-  const ask = async () => {
+  const ask = useCallback(async () => {
     busy.value = true
     read.value = await readCard()
     busy.value = false
-  }
+  }, [busy, read])
+  useEffect(() => void (isAtOnce && ask()), [isAtOnce, ask])
+  return { card, address, error: read.value?.ok === false ? read.value.error : null, busy, ask }
+}
+
+/** The card, once it was asked for. */
+function CardPicture() {
+  const { card, address, error, busy, ask } = useCard(false)
   if (card !== null && address !== null)
     return (
       <>
-        <img
-          class="own-card"
-          src={address}
-          alt={words.value.me.cardAlt}
-          width={card.width}
-          height={card.height}
-        />
-        <Button onClick={() => void saveFile(card.picture, 'card.png')}>{words.value.me.saveCard}</Button>
+        <CardImage card={card} address={address} />
+        <SaveCard card={card} />
       </>
     )
   return (
     <>
-      <NotDone error={read.value?.ok === false ? read.value.error : null} />
+      <NotDone error={error} />
       <Button busy={busy.value} onClick={() => void ask()}>
         {words.value.me.seeCard}
       </Button>
     </>
+  )
+}
+
+const CardImage = ({
+  card: { width, height },
+  address,
+}: {
+  readonly card: OwnCard
+  readonly address: string
+}) => <img class="own-card" src={address} alt={words.value.me.cardAlt} width={width} height={height} />
+
+const SaveCard = ({ card }: { readonly card: OwnCard }) => (
+  <Button onClick={() => void saveFile(card.picture, CARD_FILE)}>{words.value.me.saveCard}</Button>
+)
+
+const CARD_FILE = 'card.png'
+
+/** After the end: the card, to save and to show to others. */
+export function KeptCard() {
+  const { card, address, error, busy, ask } = useCard(true)
+  if (card === null || address === null)
+    return busy.value ? null : <NotDone error={error} action={<Again ask={ask}>{words.value.retry}</Again>} />
+  const share = async () => {
+    const files = [new File([card.picture], CARD_FILE, { type: card.picture.type })]
+    if (!navigator.canShare?.({ files })) return show('share')
+    // The pilgrim may close the phone's own dialog.
+    await navigator.share({ files }).catch(() => undefined)
+  }
+  return (
+    <section class="card stack-2">
+      <CardImage card={card} address={address} />
+      <div class="row ends">
+        <SaveCard card={card} />
+        <Button kind="primary" onClick={() => void share()}>
+          {words.value.me.shareCard}
+        </Button>
+      </div>
+    </section>
   )
 }

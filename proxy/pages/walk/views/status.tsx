@@ -74,14 +74,14 @@ export function EventStatus() {
   const event = config.value
   if (event?.status !== 'paused' && event?.status !== 'ended') return null
   return (
-    <Notice kind="warning">
-      {sentenceOf({ code: event.status })}
+    <Notice kind={event.status === 'paused' ? 'warning' : undefined}>
       {event.message === null ? null : (
         <>
-          <br />
-          <strong>{pageWords.value.organisers}</strong> {event.message}
+          <span class="small quiet">{pageWords.value.organisers}</span>
+          <strong class="message">{event.message}</strong>
         </>
       )}
+      {sentenceOf({ code: event.status })}
     </Notice>
   )
 }

@@ -42,7 +42,7 @@ export function View({ title, back, action, step, children }: ViewProps) {
 
 /** A sentence about something that went wrong or needs attention; screen readers read it out. */
 export const Notice = (props: {
-  readonly kind?: 'warning' | 'danger'
+  readonly kind?: 'warning' | 'danger' | undefined
   readonly children: ComponentChildren
   readonly action?: ComponentChildren
 }) => (
@@ -55,8 +55,15 @@ export const Notice = (props: {
 )
 
 /** Why something was not done, beside what was pressed. */
-export const NotDone = ({ error }: { readonly error: Problem | null | undefined }) =>
-  error ? <Notice kind="warning">{notDoneSentence(error)}</Notice> : null
+export const NotDone = (props: {
+  readonly error: Problem | null | undefined
+  readonly action?: ComponentChildren
+}) =>
+  props.error ? (
+    <Notice kind="warning" action={props.action}>
+      {notDoneSentence(props.error)}
+    </Notice>
+  ) : null
 
 /**
  * A script of the view could not be loaded: the first minute, before the phone keeps all files, and no network. Many

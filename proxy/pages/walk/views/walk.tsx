@@ -18,30 +18,48 @@ import { Level } from './level.tsx'
 import { Sos } from './sos.tsx'
 import { NextOfAll } from './stations.tsx'
 import { NotTakingPart } from './data.tsx'
+import { KeptCard } from './me.tsx'
 import { pageWords } from '../../frame/language.ts'
 
-export const Walk = () => {
+export const Walk = () => (config.value?.status === 'ended' ? <AfterEnd /> : <OnTheWay />)
+
+/** The event has ended: what the pilgrim has achieved, to keep and to show. */
+const AfterEnd = () => (
+  <View title={person.value?.name ?? ''}>
+    <Level checkIns={totalCheckIns.value} />
+    <Said />
+    <KeptCard />
+    <Waiting />
+    <Sos />
+    <RecoveryReminder />
+  </View>
+)
+
+const OnTheWay = () => {
   return (
     <View title={person.value?.name ?? ''}>
       <Level checkIns={totalCheckIns.value} />
       <NotTakingPart />
       <CheckIn />
-      {config.value?.status === 'ended' ? null : <Record />}
+      <Record />
       <Sos />
-      {config.value?.status === 'ended' ? null : <NextOfAll />}
+      <NextOfAll />
       <Waiting />
       <a class="button" href="/">
         {pageWords.value.where(pageWords.value.followed[config.value?.followed ?? 'procession'])}
       </a>
       {recording.value ? <p class="quiet">{words.value.record.mapPauses}</p> : null}
-      {codeIsSafe.value || usesLine.value || !hasWalked() ? null : (
-        <Notice action={<Button onClick={() => show('code')}>{words.value.recovery.remindButton}</Button>}>
-          {words.value.recovery.remind}
-        </Notice>
-      )}
+      <RecoveryReminder />
     </View>
   )
 }
+
+const RecoveryReminder = () =>
+  codeIsSafe.value || usesLine.value || !hasWalked() ? null : (
+    <Notice action={<Button onClick={() => show('code')}>{words.value.recovery.remindButton}</Button>}>
+      {words.value.recovery.remind}
+    </Notice>
+  )
 
 /** There is something to lose. */
 const hasWalked = (): boolean => totalCheckIns.value > 0 || (profile.value?.km ?? 0) > 0
@@ -67,7 +85,7 @@ function CheckIn() {
         type="button"
         class={isStamped ? 'big-button stamped' : 'big-button'}
         aria-busy={checkingIn.value}
-        disabled={config.value?.status === 'ended' || consentWithdrawn.value}
+        disabled={consentWithdrawn.value}
         onClick={() => void checkIn()}
       >
         <span aria-hidden="true" class="bell">

@@ -1,5 +1,5 @@
 /** The first minute: a name, the consent, done. */
-import { language } from '../../frame/language.ts'
+import { language, pageWords } from '../../frame/language.ts'
 import { words } from '../words.ts'
 import { signal, useSignal } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
@@ -40,8 +40,25 @@ export function Welcome() {
         </Notice>
       </View>
     )
+  const name = event.names?.[language.value] ?? event.name
+  // Nobody can begin any more. A walk can still be brought to this phone.
+  if (event.status === 'ended')
+    return (
+      <View title={name}>
+        {display}
+        {said === null ? null : <Notice>{words.value.data[said]}</Notice>}
+        <a class="button" href="/">
+          {pageWords.value.map}
+        </a>
+        {usesLine.value ? null : (
+          <Button kind="plain" onClick={() => show('restore')}>
+            {words.value.welcome.restore}
+          </Button>
+        )}
+      </View>
+    )
   return (
-    <View title={<Title words={words.value.welcome} event={event.names?.[language.value] ?? event.name} />}>
+    <View title={<Title words={words.value.welcome} event={name} />}>
       {display}
       {said === null ? null : <Notice>{words.value.data[said]}</Notice>}
       <Form version={event.privacy_version} liffId={event.liff_id} />

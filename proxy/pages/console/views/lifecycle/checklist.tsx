@@ -3,7 +3,7 @@ import type { Data } from '#shared/client/index.ts'
 import { signal } from '@preact/signals'
 import { Button } from '../../../design/button.tsx'
 import { remember, remembered } from '../../../frame/storage.ts'
-import { type EventSettings as Settings, isNotStarted, useEventSettings } from '../../event.ts'
+import { type EventSettings as Settings, isUnset, useEventSettings } from '../../event.ts'
 import { Panel, useStale } from '../../parts/panel.tsx'
 import type { Resource } from '../../resource.ts'
 import { show } from '../../router.ts'
@@ -101,7 +101,7 @@ export function Checklist({ settings, condition, whole = false }: ChecklistProps
   const said = words.value.checklist
   return (
     <Panel
-      title={isNotStarted.value ? said.titleNotStarted : said.title}
+      title={isUnset.value ? said.titleNotStarted : said.title}
       kind="checklist"
       stale={isSettingsOld || isConditionOld}
       at={condition.at.value}

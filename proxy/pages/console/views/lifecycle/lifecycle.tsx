@@ -271,10 +271,11 @@ function Summary({ state }: { readonly state: Message['state'] }) {
   const said = words.value.lifecycle
   const list = useResource(client.listMessages, SUMMARY_MS, 'end-summary', { cause: 'summary', limit: 1 })
   const message = list.value.value?.items[0]
-  const { sent = 0, recipients = 0 } = message ?? {}
+  const { sent = 0, failed = 0, recipients = 0, web_push: byPush } = message ?? {}
   return (
     <Progress
       label={said.progressSummary}
+      hasFailed={failed > 0 || (byPush?.failed ?? 0) > 0}
       done={{ sent: 1, skipped: 0, expired: 0, sending: recipients === 0 ? null : sent / recipients }[state]}
       text={
         message === undefined
@@ -303,10 +304,12 @@ interface ProgressProps {
   /** 0 to 1; null: under way, and not known how far. */
   readonly done: number | null
   readonly text: string
+  /** A part of it failed. */
+  readonly hasFailed?: boolean
 }
 
-const Progress = ({ label, done, text }: ProgressProps) => (
-  <div class={done === 1 ? 'progress complete' : 'progress'}>
+const Progress = ({ label, done, text, hasFailed = false }: ProgressProps) => (
+  <div class={`progress ${done === 1 ? (hasFailed ? 'failed' : 'complete') : ''}`}>
     <span>{label}</span>
     <progress max={1} {...(done === null ? {} : { value: done })} aria-label={label} />
     <span class="small">{text}</span>

@@ -79,7 +79,9 @@ function Alerts({ condition }: { readonly condition: Resource<Condition> }) {
       {(known) => (
         <>
           {isCalm ? (
-            <p class="calm-line">{said.noAlerts}</p>
+            isNeglected(known) ? null : (
+              <p class="calm-line">{said.noAlerts}</p>
+            )
           ) : (
             <>
               <Since incident={incident.value ?? known.incident} />
@@ -296,7 +298,9 @@ const Procession = ({ map }: { readonly map: Resource<Overview> }) => (
   <PanelFrom title={words.value.now.places} kind="procession" from={map}>
     {(value) =>
       value.front == null ? (
-        <p class="quiet">{words.value.now.nobody}</p>
+        <p class="quiet">
+          {value.event.crowd > 1 ? words.value.now.tooFew(value.event.crowd) : words.value.now.nobody}
+        </p>
       ) : (
         <Places map={value} route={route.value} />
       )

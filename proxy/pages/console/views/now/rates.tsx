@@ -127,10 +127,6 @@ interface Scale {
 
 function RateChart({ series, values, chosen, to, span }: Props) {
   const top = topOf(values)
-  // What is cut off tells its figure.
-  const told =
-    chosen ??
-    values.reduce<Value | null>((most, one) => (one.value > (most?.value ?? top) ? one : most), null)
   // A value stands at the end of its step.
   const scale: Scale = {
     x: (at) => (at + STEP_MS - (to - span.spanMs)) / span.spanMs,
@@ -147,7 +143,7 @@ function RateChart({ series, values, chosen, to, span }: Props) {
           </span>
         ))}
         <Lines values={values} scale={scale} ticks={ticks.map(({ share }) => share)} chosen={chosen} />
-        {told === null ? null : <Tip value={told} scale={scale} />}
+        {chosen === null ? null : <Tip value={chosen} scale={scale} />}
       </div>
       <p class="times small quiet" aria-hidden="true">
         {ticks.map(({ at, share }) => (
@@ -162,14 +158,16 @@ function RateChart({ series, values, chosen, to, span }: Props) {
 
 function Caption({ name, values }: { readonly name: string; readonly values: readonly Value[] }) {
   const sum = values.reduce((total, { value }) => total + value, 0)
-  const most = Math.max(0, ...values.map(({ value }) => value))
+  // The chart may cut it off.
+  const most = values.reduce<Value | null>((last, one) => (last && last.value > one.value ? last : one), null)
   return (
     <figcaption class="small">
       {name} <strong>{figure(values.at(-1)?.value ?? 0)}</strong>
       {values.length < 2 ? null : (
         <span class="quiet">
           {words.value.now.mean} {figure(Math.round(sum / values.length))} · {words.value.now.most}{' '}
-          {figure(most)}
+          {figure(most?.value ?? 0)}
+          {most === null ? null : ` (${minute(most.at)})`}
         </span>
       )}
     </figcaption>

@@ -22,7 +22,7 @@ export function People() {
   useEffect(() => {
     if (asked !== undefined) typed.value = asked
   }, [asked, typed])
-  const { person = null, silentHours = 0, withLinks = false } = place.value
+  const { person = null, name = null, silentHours = 0, withLinks = false } = place.value
   const listed = { search, silentHours, withLinks }
   useEffect(() => {
     // On a narrow screen the pilgrim stands in the place of the list, and of the row that had the focus.
@@ -38,9 +38,11 @@ export function People() {
         silentHours={silentHours}
         withLinks={withLinks}
         onChosen={(chosen) => show('people', { ...place.value, ...chosen })}
-        onChoose={(userId) => show('people', { ...listed, person: userId })}
+        onChoose={(userId, of) => show('people', { ...listed, person: userId, name: of })}
       />
-      {person === null ? null : <Person key={person} userId={person} onBack={() => show('people', listed)} />}
+      {person === null ? null : (
+        <Person key={person} userId={person} name={name} onBack={() => show('people', listed)} />
+      )}
     </div>
   )
 }
@@ -60,7 +62,7 @@ interface Props {
   readonly silentHours: number
   readonly withLinks: boolean
   readonly onChosen: (chosen: { readonly silentHours: number; readonly withLinks: boolean }) => void
-  readonly onChoose: (userId: string) => void
+  readonly onChoose: (userId: string, name: string | null) => void
 }
 
 function PeopleList(props: Props) {
@@ -237,7 +239,7 @@ const Name = ({ row, onChoose }: { readonly row: Row; readonly onChoose: Props['
     type="button"
     class="name-button"
     aria-current={place.value.person === row.userId}
-    onClick={() => onChoose(row.userId)}
+    onClick={() => onChoose(row.userId, row.display_name)}
   >
     <strong>{row.display_name ?? words.value.people.unnamed}</strong>
     <span class="small quiet" title={row.userId}>

@@ -31,7 +31,14 @@ import { showToast } from '../../../design/toast.tsx'
 const TABS = ['figures', 'points', 'messages', 'about'] as const
 type Tab = (typeof TABS)[number]
 
-export function Person({ userId, onBack }: { readonly userId: string; readonly onBack: () => void }) {
+interface PersonProps {
+  readonly userId: string
+  /** As shown before; null: not known. */
+  readonly name: string | null
+  readonly onBack: () => void
+}
+
+export function Person({ userId, name: shownName, onBack }: PersonProps) {
   const detail = useResource(client.readUser, 0, 'user', { userId })
   const tab = useSignal<Tab>('figures')
   const onlyOut = useSignal(false)
@@ -40,7 +47,7 @@ export function Person({ userId, onBack }: { readonly userId: string; readonly o
     onlyOut.value = true
     tab.value = 'points'
   }
-  const name = detail.value.value?.display_name ?? userId
+  const name = detail.value.value?.display_name ?? shownName ?? userId
   return (
     <PanelFrom
       title={name}

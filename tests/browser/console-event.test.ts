@@ -271,7 +271,8 @@ test('an archive holds reports and settings, with which another event begins; ot
   await panel.getByLabel('Help numbers').uncheck()
   await photograph(page, 'console-archive')
   await panel.getByRole('button', { name: 'Take over' }).click()
-  await page.locator('.toast', { hasText: 'Taken over' }).waitFor()
+  // Eight parts, one after the other.
+  await page.locator('.toast', { hasText: 'Taken over' }).waitFor({ timeout: FOLLOWS_MS })
   await page.locator('.event-route', { hasText: '11 km' }).waitFor()
   await page.locator('.top-bar', { hasText: 'First' }).waitFor()
 

@@ -269,7 +269,8 @@ const STAGES: Readonly<
   offline: {
     before: () => setStatus(stack, { status: 'active' }),
     async act(page) {
-      await page.locator('.notice.warning').waitFor({ state: 'detached' })
+      // The answer of the pause may be some seconds old.
+      await page.locator('.badge.good, .check-in').first().waitFor()
       await page.evaluate(async () => void (await navigator.serviceWorker.ready))
       await page.evaluate(() => dispatchEvent(new Event('pagehide')))
       await page.context().setOffline(true)

@@ -27,6 +27,7 @@ export const Walk = () => (config.value?.status === 'ended' ? <AfterEnd /> : <On
 const AfterEnd = () => (
   <View title={person.value?.name ?? ''}>
     <Level checkIns={totalCheckIns.value} />
+    <NotTakingPart />
     <Said />
     <KeptCard />
     <Waiting />

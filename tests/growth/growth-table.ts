@@ -225,6 +225,12 @@ export const FILES: Readonly<Record<string, Growth>> = {
     { fixed: MB, point: 400, process: 100 * KB },
     'Redis takes them',
   ),
+  redo: growth(
+    'tracking',
+    'points that Redis admits, to 1 GB a process',
+    { fixed: MB, point: KB, process: 100 * KB },
+    'two flush intervals later, or an hour after its process has ended',
+  ),
   alarms: growth(
     'tracking',
     'SOS presses while Postgres and the object store are down',

@@ -204,11 +204,11 @@ if (import.meta.main) {
     let local = await startLocal(environment(), log)
     console.log(welcome(local, process.stdout.isTTY))
     for (;;) {
-      const actor = await Promise.race([stopping, local.resetAsked])
+      const cause = await Promise.race([stopping, local.resetAsked])
       console.log('Stopping. Requests in progress are answered first.')
       await local.stop()
-      if (actor === undefined) process.exit(0)
-      await reset(local.config, actor, log)
+      if (typeof cause === 'string') process.exit(0)
+      await reset(local.config, cause, log)
       local = await startLocal({ ...environment(), EVENT_PORT: String(local.port) }, log)
       console.log(`The service listens on ${local.url} again.`)
     }

@@ -38,6 +38,11 @@ import { join } from 'node:path'
 const IDLE_S = 255
 /** Maximum wait at stop for clients that have not finished their requests; phones send them again. */
 const DRAIN_MS = 25_000
+/**
+ * How long a stopping process holds its answers before it listens no more. A proxy that sends each request to the
+ * replica with the fewest open requests turns to the others meanwhile, so that no request meets a closing connection.
+ */
+const HOLD_MS = 500
 
 export type Ports = Pick<
   ServiceContext,
@@ -256,20 +261,29 @@ export async function runService(
   await service.start()
   const stopHeartbeat = startHeartbeat(context, [service.name], config.servicePort)
   let ready = true
+  const closed = Promise.withResolvers<void>()
+  const hold = async (answer: Response | Promise<Response>): Promise<Response> => {
+    await closed.promise
+    return answer
+  }
   const server = Bun.serve({
     port: config.servicePort,
     idleTimeout: IDLE_S,
     routes: operations(context, () => ready),
-    fetch: service.fetch,
+    fetch: (request) => (ready ? service.fetch(request) : hold(service.fetch(request))),
     error: (error) => answerUnexpected(log, error),
   })
   log.info('listening', { service: service.name, port: server.port })
-  await stopSignal()
+  const signal = await stopSignal()
   ready = false
   log.info('stopping', { service: service.name })
+  // Ctrl-C stops at once.
+  if (signal === 'SIGTERM') await Bun.sleep(HOLD_MS)
   stopping.abort()
   stopHeartbeat()
-  await drain(server)
+  const drained = drain(server)
+  closed.resolve()
+  await drained
   // Stop the service before the ports: handling an event may wait for an operation that the stop aborts.
   await service.stop()
   await context.outbox.stop()
@@ -284,9 +298,9 @@ export async function drain(server: Server<undefined>): Promise<void> {
 }
 
 /** Resolves at the first SIGTERM or SIGINT. Under `bun run` each signal arrives twice, so later ones are ignored. */
-export function stopSignal(): Promise<void> {
+export function stopSignal(): Promise<'SIGTERM' | 'SIGINT'> {
   return new Promise((resolve) => {
-    for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => resolve())
+    for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => resolve(signal))
   })
 }
 

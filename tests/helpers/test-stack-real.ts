@@ -152,7 +152,7 @@ export async function openTestStackOn(
         MAP_DIR: map,
         PRIMARY_HOST: 'localhost',
         ALIAS_HOST: '127.0.0.1',
-        TRACKING_DISCOVERY: 'list',
+        UPSTREAM_DISCOVERY: 'list',
         TRACKING_UPSTREAM: address('tracking'),
         SURVEY_PROFILE_UPSTREAM: address('survey-profile'),
         FEEDBACK_MEDIA_UPSTREAM: address('feedback-media'),

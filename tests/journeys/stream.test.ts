@@ -166,7 +166,7 @@ test.skipIf(embeddedOnly)('a stream that Caddy ends for its age goes on where it
       env: {
         PRIMARY_HOST: 'localhost',
         ALIAS_HOST: '127.0.0.1',
-        TRACKING_DISCOVERY: 'list',
+        UPSTREAM_DISCOVERY: 'list',
         TRACKING_UPSTREAM: '127.0.0.1:1',
         ADMIN_UPSTREAM: new URL(stack.urlsOf('admin')[0]!).host,
       },

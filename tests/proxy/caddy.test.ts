@@ -45,7 +45,7 @@ describeOnServers('Caddy', () => {
       env: {
         PRIMARY_HOST: 'localhost',
         ALIAS_HOST: '127.0.0.1',
-        TRACKING_DISCOVERY: 'list',
+        UPSTREAM_DISCOVERY: 'list',
         TRACKING_UPSTREAM: tracking.map((port) => `127.0.0.1:${port}`).join(' '),
         ADMIN_UPSTREAM: `127.0.0.1:${admin.port}`,
         LINE_BOT_UPSTREAM: `127.0.0.1:${nobody}`,

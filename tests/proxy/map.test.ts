@@ -63,7 +63,7 @@ describeOnServers('the map through Caddy', () => {
         env: {
           PRIMARY_HOST: 'localhost',
           ALIAS_HOST: '127.0.0.1',
-          TRACKING_DISCOVERY: 'list',
+          UPSTREAM_DISCOVERY: 'list',
           TRACKING_UPSTREAM: `127.0.0.1:${tracking.port}`,
           // What is nobody's is refused by every service alike.
           ADMIN_UPSTREAM: `127.0.0.1:${tracking.port}`,

@@ -32,7 +32,7 @@ export const startProxy = (
       GOMEMLIMIT: '800MiB',
       PRIMARY_HOST: 'localhost',
       ALIAS_HOST: '127.0.0.1',
-      TRACKING_DISCOVERY: 'list',
+      UPSTREAM_DISCOVERY: 'list',
       TRACKING_UPSTREAM: upstreams.map(({ port }) => `127.0.0.1:${port}`).join(' '),
       ...env,
     },

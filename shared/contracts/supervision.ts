@@ -60,7 +60,7 @@ export const Alerting = z.object({
     .describe('Minutes between the alerts of an incident that goes on; the last one repeats'),
   conditions: z.array(
     z.object({
-      key: z.enum([...ALERTED, 'certificate', 'quota']),
+      key: z.enum([...ALERTED, 'service', 'certificate', 'quota']),
       when: Sentence,
       what_to_do: Sentence,
     }),

@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'bun:test'
 import { hostname } from 'node:os'
 import { createHealth } from '#services/admin/lifecycle/health.ts'
+import { ServiceName } from '#shared/contracts/endpoint.ts'
 import { time } from '#shared/contracts/fields.ts'
 import { decide, createAlertWatch, createIncidentStore } from '#shared/service/alerts/when-to-alert.ts'
 import { LAST_FLUSH_KEY, LAST_FLUSH_TTL_MS } from '#shared/points/pending-points.ts'
@@ -57,7 +58,8 @@ describeOnServers('alerts', () => {
     clockMs = START
     said.length = 0
     line.mishap = () => 'none'
-    for (const key of ['alert-state', 'first-start']) await ports.kv.forget(key)
+    const reports = ServiceName.options.map((name) => `heartbeat:${name}`)
+    for (const key of ['alert-state', 'first-start', ...reports]) await ports.kv.forget(key)
     await flushedAt(START)
   })
 

@@ -3,6 +3,7 @@ import type { Alerting } from '#shared/contracts/supervision.ts'
 import { MEMORY_CEILING } from '#shared/points/admission.ts'
 import { NOTICE_DAYS } from './certificates.ts'
 import { type Bilingual, STALE_MS, CLOCK_MS, EARLY_SHARE, FREE_BYTES } from './health-checks.ts'
+import { SILENT_MS } from '#shared/service/heartbeat.ts'
 import { GAPS_MS, LOOK_EVERY_MS } from './when-to-alert.ts'
 import { THRESHOLDS } from './quota-and-certificate-notices.ts'
 
@@ -32,6 +33,10 @@ const WHEN: Readonly<Record<Alerting['conditions'][number]['key'], Bilingual>> =
     'zh-Hant': `Redis 的記憶體已用 ${MEMORY_CEILING * 100}%`,
     en: `Redis uses ${MEMORY_CEILING * 100} % of its memory`,
   },
+  service: {
+    'zh-Hant': `某個服務的所有程序都超過 ${SILENT_MS / 1_000} 秒沒有消息`,
+    en: `No process of a service has reported for ${SILENT_MS / 1_000} s`,
+  },
   certificate: {
     'zh-Hant': `憑證在到期前 ${NOTICE_DAYS} 天仍未更新`,
     en: `A certificate is not renewed ${NOTICE_DAYS} days before it ends`,
@@ -43,7 +48,7 @@ const WHEN: Readonly<Record<Alerting['conditions'][number]['key'], Bilingual>> =
 }
 
 /** What an operator does, also about parts that nobody is alerted about: one sentence each, here and nowhere else. */
-export const WHAT_TO_DO: Readonly<Record<keyof typeof WHEN | 'kv' | 'objects' | 'service', Bilingual>> = {
+export const WHAT_TO_DO: Readonly<Record<keyof typeof WHEN | 'kv' | 'objects', Bilingual>> = {
   kv: {
     'zh-Hant': '檢查 Redis 是否在執行、記憶體是否已滿；打卡暫存在日誌，軌跡由手機保留。',
     en: 'Check that Redis runs and has memory left; check-ins go to the journals meanwhile, and phones keep their tracks.',

@@ -9,7 +9,7 @@ import { rejectWith, within } from '#shared/runtime/deadline.ts'
 import { LoggableError } from '#shared/runtime/log.ts'
 import { ServiceName } from '#shared/contracts/endpoint.ts'
 import { readLedger } from '#shared/points/ledger/ledger.ts'
-import { readClocks } from '#shared/service/heartbeat.ts'
+import { readClocks, readHeartbeats, SILENT_MS } from '#shared/service/heartbeat.ts'
 import { statfs } from 'node:fs/promises'
 
 export interface Bilingual {
@@ -19,7 +19,16 @@ export interface Bilingual {
 
 /** A cause of trouble. A failure stops the event's data; a warning precedes a possible failure. */
 export interface Cause {
-  readonly key: 'database' | 'flush' | 'disk' | 'dead-letters' | 'lost' | 'clock' | 'slots' | 'memory'
+  readonly key:
+    | 'database'
+    | 'flush'
+    | 'disk'
+    | 'dead-letters'
+    | 'lost'
+    | 'clock'
+    | 'slots'
+    | 'memory'
+    | 'service'
   readonly failure: boolean
   readonly text: string
 }
@@ -106,6 +115,30 @@ async function checkMemory({ kv }: ServiceContext): Promise<Cause | null> {
   const percent = Math.floor(use * 100)
   const text = `Redis 的記憶體已用 ${percent}%，定位暫時無法接收 · Redis uses ${percent} % of its memory: points are refused`
   return { key: 'memory', failure: true, text }
+}
+
+/**
+ * Creates the check for services of which no process reports any more, whether it died or was stopped. The console shows
+ * them as parts. A service counts only when two checks in a row find it silent: after an outage of the kv every report
+ * is old.
+ */
+export function createServiceCheck({ kv }: Pick<ServiceContext, 'kv'>): () => Promise<Cause | null> {
+  let silentBefore: readonly ServiceName[] = []
+  return async () => {
+    const silent = await withCheckTimeout(silentServices(kv)).catch(() => [])
+    const gone = silent.filter((name) => silentBefore.includes(name)).join(', ')
+    silentBefore = silent
+    if (gone === '') return null
+    return { key: 'service', failure: true, text: `服務沒有消息：${gone} · No process reports of ${gone}` }
+  }
+}
+
+async function silentServices(kv: ServiceContext['kv']): Promise<ServiceName[]> {
+  const [beats, nowMs] = await Promise.all([readHeartbeats(kv, ServiceName.options), kv.clock()])
+  return ServiceName.options.filter((name) => {
+    const { latestMs } = beats.get(name)!
+    return latestMs !== null && nowMs - latestMs > SILENT_MS
+  })
 }
 
 async function countDeadLetters({ db, now }: ServiceContext): Promise<Cause | null> {

@@ -7,7 +7,7 @@ import { machineNow } from '#shared/runtime/clock.ts'
 import type { ServiceContext } from '#shared/service/context.ts'
 import { createLineClient } from '#shared/service/line/line-client.ts'
 import { repeated } from '#shared/stores/repeated-work.ts'
-import { type Cause, createChecks, CLOCK_MS } from './health-checks.ts'
+import { type Cause, createChecks, createServiceCheck, CLOCK_MS } from './health-checks.ts'
 import { createMessenger } from './send-alert.ts'
 import { createNotices } from './quota-and-certificate-notices.ts'
 
@@ -26,6 +26,7 @@ export function createAlertWatch(given: ServiceContext, systemNow: () => number 
   const line = createLineClient(config.line)
   const messenger = createMessenger(context, line)
   const checks = createChecks(context)
+  const checkServices = createServiceCheck(context)
   const notices = createNotices(context, line, messenger)
   const incidents = createIncidentStore(context)
 
@@ -46,7 +47,8 @@ export function createAlertWatch(given: ServiceContext, systemNow: () => number 
       (kvMs) => systemNow() - kvMs,
       () => aheadMs,
     )
-    const causes = await checks()
+    const [found, gone] = await Promise.all([checks(), checkServices()])
+    const causes = gone === null ? found : [...found, gone]
     const lock = await kv.lock(LOCK, LOCK_MS).catch(() => '')
     if (lock === null) return
     try {

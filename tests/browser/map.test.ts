@@ -51,15 +51,18 @@ describeBothStacks(
       browser.open(stack, { path: '/?lang=zh-Hant', viewport: DESK, ...options })
 
     test('a check-in shows on the map and in words, without reloading', async () => {
-      await using opened = await open()
-      const { page } = opened
-      try {
-        await page.getByRole('heading', { name: '媽祖徒步進香' }).waitFor()
-        await page.getByText('地圖上還沒有人。').waitFor()
-      } finally {
-        // The other tests need them, too.
-        await walkers(stack, 4, DAJIA)
-      }
+      await using opened = new AsyncDisposableStack()
+      const page = await (async () => {
+        try {
+          const { page } = opened.use(await open())
+          await page.getByRole('heading', { name: '媽祖徒步進香' }).waitFor()
+          await page.getByText('地圖上還沒有人。').waitFor()
+          return page
+        } finally {
+          // The other tests need them, too.
+          await walkers(stack, 4, DAJIA)
+        }
+      })()
       await page.locator('.summary').getByText('大甲附近').first().waitFor({ timeout: 45_000 })
       await page.locator('.marker-front svg').waitFor()
       expect(await onMap(page).textContent()).toContain('4')

@@ -2,6 +2,7 @@
  * The GPS buffer as the services use it. Submissions that arrive in one turn of the event loop are admitted in one
  * atomic call per partition. A check-in that the kv does not confirm in time is written to the journal.
  */
+import type { MachineClock } from '#shared/runtime/clock.ts'
 import {
   type AdmissionRules,
   isKvUnavailable,
@@ -52,7 +53,7 @@ interface BufferOptions {
   readonly admitMs: number
   /** Reads the status from the database and writes it to the kv. It does not reject when the kv is unavailable. */
   readonly prime: () => Promise<VersionedStatus>
-  readonly now: () => number
+  readonly now: MachineClock
   readonly log: Log
   readonly metrics: Metrics
 }

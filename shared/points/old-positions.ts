@@ -1,4 +1,5 @@
 /** How long positions stay on the live map, in the kv and in the memory of its replicas. */
+import type { MachineClock } from '#shared/runtime/clock.ts'
 import type { KvPresence, KvServer } from '#shared/stores/kv/kv.ts'
 
 /** The map shows the positions of 24 hours; a day more, for a clock or a time that is wrong by hours (ms). */
@@ -6,8 +7,7 @@ const KEPT_MS = 2 * 86_400_000
 
 interface Clocks {
   readonly kv: KvPresence & KvServer
-  /** Epoch milliseconds. */
-  readonly now: () => number
+  readonly now: MachineClock
 }
 
 /**

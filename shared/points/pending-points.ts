@@ -1,5 +1,5 @@
 /** What is in the buffer, as answers read it and in slices for the transactions of a flush; and the last flush. */
-import { never, type StartStopwatch } from '#shared/runtime/clock.ts'
+import { type MachineClock, never, type StartStopwatch } from '#shared/runtime/clock.ts'
 import { within } from '#shared/runtime/deadline.ts'
 import {
   type Entry,
@@ -143,8 +143,7 @@ async function readStoredFlush(db: Database, kv: KvPoints & KvKeys): Promise<num
 interface Stores {
   readonly db: Database
   readonly kv: KvPoints & KvKeys
-  /** Epoch milliseconds. */
-  readonly now: () => number
+  readonly now: MachineClock
 }
 
 /** Time of the last successful flush, at most `now()`; null before the first. */

@@ -1,5 +1,5 @@
 /** The dependencies of a service: configuration and ports, without globals. */
-import type { StartStopwatch } from '#shared/runtime/clock.ts'
+import type { MachineClock, StartStopwatch } from '#shared/runtime/clock.ts'
 import type { Acting } from '#shared/service/security/audit-log.ts'
 import type { Auth } from '#shared/service/security/admin-auth.ts'
 import type { Bus } from '#shared/stores/bus/bus.ts'
@@ -40,8 +40,8 @@ export interface ServiceContext {
   readonly kept: KeptLimit
   readonly log: Log
   readonly metrics: Metrics
-  /** Epoch milliseconds. */
-  readonly now: () => number
+  /** Which clock serves what: `runtime/clock.ts`. Alerts have that of the kv (`alerts/when-to-alert.ts`). */
+  readonly now: MachineClock
   /** Measures ages in this process; a test may advance it. */
   readonly stopwatch: StartStopwatch
   /** Whether clients connect to this process by TLS, without the proxy. */

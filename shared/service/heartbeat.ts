@@ -2,6 +2,7 @@
  * Heartbeats: each process reports to the kv every few seconds which services it runs, so that operators see a service
  * or a replica that is gone. Nothing depends on them.
  */
+import type { MachineClock } from '#shared/runtime/clock.ts'
 import { hostname } from 'node:os'
 import type { KvKeys, KvServer } from '#shared/stores/kv/kv.ts'
 
@@ -45,7 +46,7 @@ async function list(kv: KvKeys, service: string, process: string): Promise<void>
  * @returns a function that stops the reports and takes the process off the list
  */
 export function startHeartbeat(
-  { kv, now }: { readonly kv: KvKeys & KvServer; readonly now: () => number },
+  { kv, now }: { readonly kv: KvKeys & KvServer; readonly now: MachineClock },
   services: readonly string[],
   port: number,
 ): () => void {

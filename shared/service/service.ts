@@ -2,7 +2,7 @@
 import { createAuth, withTokenUse } from '#shared/service/security/admin-auth.ts'
 import { followTokens } from '#shared/service/security/made-tokens.ts'
 import { openBus } from '#shared/stores/bus/open-bus.ts'
-import { machineNow, stopwatch } from '#shared/runtime/clock.ts'
+import { type MachineClock, machineNow, stopwatch } from '#shared/runtime/clock.ts'
 import { within } from '#shared/runtime/deadline.ts'
 import {
   type Config,
@@ -108,7 +108,7 @@ export async function openStores(
 export async function openPorts(
   config: Config,
   log: Log,
-  now: () => number,
+  now: MachineClock,
   prepare?: (db: Database) => Promise<void>,
 ): Promise<Ports> {
   const [stores, bus] = await Promise.all([

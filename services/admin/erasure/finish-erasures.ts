@@ -136,7 +136,10 @@ export async function finishErasures(context: Finishing): Promise<void> {
   for (const row of rows) await finishErasure(context, row)
 }
 
-/** Removes cards without a row, which late calls have stored, of people who were erased in the last hour. */
+/**
+ * Removes cards without a row, which late calls have stored, of people who were erased in the last hour. Processes of
+ * this service have written these dates; one in the future only repeats work.
+ */
 export async function removeLeftovers({
   db,
   objects,

@@ -1,4 +1,5 @@
 /** Stores and folds a slice of pending points in one transaction. Refused points become dead letters. */
+import type { MachineClock } from '#shared/runtime/clock.ts'
 import postgres from 'postgres'
 import { type BufferedPoint, unpack } from '#shared/points/point.ts'
 import {
@@ -60,8 +61,7 @@ interface FlushedSlice {
 interface Storing {
   readonly db: Database
   readonly calendar: Calendar
-  /** Epoch milliseconds. */
-  readonly now: () => number
+  readonly now: MachineClock
   readonly hidesLate: (userId: string) => boolean
   readonly counters: BufferEpoch
   readonly counts: Record<Exclude<keyof FlushedSlice, 'left' | 'dayPoints'>, number>
@@ -83,7 +83,7 @@ export async function flushSlice(
   db: Database,
   calendar: Calendar,
   slice: Slice,
-  now: () => number,
+  now: MachineClock,
   hidesLate: (userId: string) => boolean = () => false,
 ): Promise<FlushedSlice> {
   const counts = { stored: 0, duplicates: 0, deadLetters: 0, erased: 0 }

@@ -1,6 +1,7 @@
 /**
  * Dead letters: points that the database refuses, kept with the reason so that the others of their slice are stored.
  */
+import type { MachineClock } from '#shared/runtime/clock.ts'
 import { isOfErasedPerson, lockPersonShared } from '#shared/pilgrims/person-lock.ts'
 import type { Database } from '#shared/stores/db/db.ts'
 import type { Entry } from '#shared/stores/kv/kv.ts'
@@ -10,8 +11,7 @@ import { describeError } from '#shared/runtime/log.ts'
 /** The database, and the counters that it updates. */
 interface Storing {
   readonly db: Database
-  /** Epoch milliseconds. */
-  readonly now: () => number
+  readonly now: MachineClock
   readonly counters: BufferEpoch
 }
 

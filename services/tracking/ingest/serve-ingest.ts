@@ -1,4 +1,5 @@
 /** The routes of tracker apps. */
+import type { MachineClock } from '#shared/runtime/clock.ts'
 import {
   gpsloggerEndpoint,
   gpsloggerProfileEndpoint,
@@ -84,7 +85,7 @@ interface Ingest {
   readonly rules: SyncRules
   /** Whether others may know this user id, so that its refusal of consent may be a stranger's. */
   readonly isClaim: (userId: string) => boolean
-  readonly now: () => number
+  readonly now: MachineClock
   /** @throws Refusal 429 when the address has sent too many presses of keys that no store knew */
   readonly chargeAlarm: (request: Request) => void
 }

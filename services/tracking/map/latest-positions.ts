@@ -3,7 +3,7 @@
  * kv, so the load on the kv does not depend on the number of readers.
  */
 import type { BoundingBox, DataQuery } from '#shared/contracts/tracking.ts'
-import { never, type StartStopwatch, stopwatch } from '#shared/runtime/clock.ts'
+import { type MachineClock, never, type StartStopwatch, stopwatch } from '#shared/runtime/clock.ts'
 import { unavailable } from '#shared/runtime/refusal.ts'
 import {
   type Moved,
@@ -165,7 +165,7 @@ export class LivePositions {
 
   constructor(
     private readonly kv: KvPresence & KvErasures & KvKeys & KvServer,
-    private readonly now: () => number,
+    private readonly now: MachineClock,
     log: Log,
     private readonly timing: StartStopwatch = stopwatch,
     /**

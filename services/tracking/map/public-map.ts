@@ -4,6 +4,7 @@
  * id. Every query (`since`, `bbox`, `limit`) selects from the same snapshot, so the answers to two queries together
  * reveal no more than the snapshot does.
  */
+import type { MachineClock } from '#shared/runtime/clock.ts'
 import type { DataQuery, LivePosition } from '#shared/contracts/tracking.ts'
 import { time } from '#shared/contracts/fields.ts'
 import { MAX_MAP_CELLS, type MapCellEntry } from '#shared/contracts/map.ts'
@@ -49,7 +50,7 @@ export class PublicMap {
   constructor(
     private readonly live: LivePositions,
     private readonly crowd: number,
-    private readonly now: () => number,
+    private readonly now: MachineClock,
   ) {}
 
   /** Points, the latest minute first. @throws Refusal 503 when the positions are out of date */

@@ -2,7 +2,10 @@
 import { sleep } from '../request-backoff.ts'
 
 export interface Clock {
-  /** Epoch milliseconds. */
+  /**
+   * Epoch milliseconds: the device's clock, or an estimate of the service's. A date, because waits outlive the page; one
+   * that is set back lengthens no wait (`msLeft`).
+   */
   now(): number
   /** Resolves after this time, or when the signal aborts. */
   sleep(ms: number, signal: AbortSignal): Promise<void>

@@ -1,4 +1,5 @@
 /** The ledger, from the counters of the kv and of Postgres: what became of every point that was ever received. */
+import type { MachineClock } from '#shared/runtime/clock.ts'
 import type { Database } from '#shared/stores/db/db.ts'
 import type { PartitionCounters, KvPoints } from '#shared/stores/kv/kv.ts'
 import type { BufferEpoch } from './counters.ts'
@@ -268,7 +269,7 @@ export function createLossWatch({
 }: {
   readonly db: Database
   readonly kv: KvPoints
-  readonly now: () => number
+  readonly now: MachineClock
 }): () => Promise<void> {
   let before = new Map<string, number>()
   return async () => {

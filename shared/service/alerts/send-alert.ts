@@ -26,6 +26,7 @@ const retryKeyOf = (key: string): string => {
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-4${hex.slice(13, 16)}-8${hex.slice(17, 20)}-${hex.slice(20, 32)}`
 }
 
+/** @param context its `now` is the time of the kv, which all watchers share (`when-to-alert.ts`) */
 export function createMessenger(context: ServiceContext, line: Line | null) {
   const { config, event, log, now } = context
   let unwritten: Entry[] = []

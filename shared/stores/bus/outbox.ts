@@ -2,6 +2,7 @@
  * Domain events between services: written in the transaction of the change that they report, announced on the bus
  * after the commit, and announced again by a sweep until each subscriber has handled them.
  */
+import type { MachineClock } from '#shared/runtime/clock.ts'
 import type { Bus } from './bus.ts'
 import {
   type Event,
@@ -54,7 +55,7 @@ type Act = (event: Event) => Promise<void>
 export function createOutbox(
   db: Database,
   bus: Bus,
-  now: () => number,
+  now: MachineClock,
   reporting: Reporting,
   sweeping: Sweeping = SWEEPING,
 ): Outbox {
@@ -128,7 +129,7 @@ const isHandled = (db: Database, subscriber: Subscriber) =>
  * @returns a function that handles an event unless that is done. If the bus and the sweep deliver the same event at
  * the same time, both wait for the same call.
  */
-function createHandling(db: Database, now: () => number, subscriber: Subscriber, act: Act) {
+function createHandling(db: Database, now: MachineClock, subscriber: Subscriber, act: Act) {
   const inProgress = new Map<number, Promise<void>>()
   const handle = async (id: number): Promise<void> => {
     const [row] = await db.read(() =>
@@ -169,7 +170,7 @@ function createHandling(db: Database, now: () => number, subscriber: Subscriber,
 function createPendingEvents(
   db: Database,
   subscriber: Subscriber,
-  now: () => number,
+  now: MachineClock,
   afterMs: number,
   tellOldest: (createdMs: number | null) => void,
 ): () => AsyncGenerator<number> {

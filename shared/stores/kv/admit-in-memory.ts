@@ -2,6 +2,7 @@
  * Admission in memory: the same decisions as `check-in-limit.lua` and `admit-points.lua`, for the embedded driver, and
  * for a replica alone while the kv is unavailable.
  */
+import type { MachineClock } from '#shared/runtime/clock.ts'
 import {
   type AdmissionRules,
   type Entry,
@@ -188,7 +189,7 @@ export function admit(admission: Admission, submission: Submission): StoreVerdic
 
 // Admission by a replica alone: with the last known status, and the limits and duplicates that it has seen itself.
 
-export function createOfflineAdmission(rules: AdmissionRules, now: () => number) {
+export function createOfflineAdmission(rules: AdmissionRules, now: MachineClock) {
   const state = createState()
   let pruneAtMs = 0
   return {

@@ -1,5 +1,5 @@
 /** The embedded driver of the kv: state in memory, and every change in a log that survives kill -9 and power cuts. */
-import { machineNow } from '#shared/runtime/clock.ts'
+import { type MachineClock, machineNow } from '#shared/runtime/clock.ts'
 import { mkdirSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { admit, move, put } from './admit-in-memory.ts'
@@ -13,7 +13,7 @@ import { oncePerTurn, openChangeLog } from './embedded/log.ts'
  * @param onError called when the log could not be rewritten; the old log stays in use
  * @throws when another process has the file open
  */
-function openStore(path: string, now: () => number, compactAfter: number, onError: (error: unknown) => void) {
+function openStore(path: string, now: MachineClock, compactAfter: number, onError: (error: unknown) => void) {
   const state = createState()
   const log = openChangeLog<Change>(path, (change) => apply(state, change))
   const rewrite = () => {
@@ -69,7 +69,7 @@ type Store = ReturnType<typeof openStore>
 const SWEEP_MS = 60_000
 
 /** Sliding windows in memory only: a restart empties them. */
-function slidingWindows(now: () => number): Kv['limit'] {
+function slidingWindows(now: MachineClock): Kv['limit'] {
   const windows = new Map<string, { calls: { ms: number; id: string }[]; expiresMs: number }>()
   let sweepAtMs = now() + SWEEP_MS
   return async (key, id, { max, windowMs }) => {
@@ -322,7 +322,7 @@ function cacheVerbs({ state, now, change, committed }: Store) {
 }
 
 /** Locks are in memory only: they end with the one process that can hold them. */
-function lockVerbs(now: () => number) {
+function lockVerbs(now: MachineClock) {
   const locks = new Map<string, { token: string; expiresMs: number }>()
   const held = (name: string, token: string) => {
     const lock = locks.get(name)

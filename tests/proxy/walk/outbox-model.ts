@@ -304,6 +304,9 @@ class Walk {
   async take(userId: string, sends: boolean): Promise<void> {
     const { pilgrim } = this
     if (pilgrim === userId || this.service.erased.has(userId)) return
+    // The app finds the walk before it gives up the one that it has.
+    const agreed = this.service.consents.get(userId)
+    if (agreed === undefined) return
     if (pilgrim !== undefined) {
       if (sends) {
         await this.queue(0).resume()
@@ -312,8 +315,6 @@ class Walk {
       if (sends && (await this.waiting()).length > 0) return
       await this.forget(pilgrim)
     }
-    const agreed = this.service.consents.get(userId)
-    if (agreed === undefined) return
     this.#consentRead = agreed
     this.chosen = null
     const person: Person = { userId, name: userId, privacyVersion: agreed ? '1' : '', known: true }

@@ -111,6 +111,16 @@ test.each([
   },
 )
 
+test('two refused entries of the same instant are both set aside', async () => {
+  const { queue, answers } = appPhone()
+  for (const n of [1, 2]) {
+    answers.push({ code: 'invalid-request', status: 400 })
+    await queue.keep('note', { n })
+    await queue.send()
+  }
+  expect(await queue.refused()).toMatchObject([{ fields: { n: 1 } }, { fields: { n: 2 } }])
+})
+
 test('a failure holds up its kind or all; an urgent kind is held up by its own alone', async () => {
   const { queue, answers, asked, clock, paths } = appPhone()
   answers.push({ code: 'rate-limited', status: 429 })

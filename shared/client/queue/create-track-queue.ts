@@ -114,8 +114,9 @@ export function createTrackQueue(options: TrackQueueOptions): TrackQueue {
     const text = JSON.stringify(fields)
     try {
       for (;;) {
-        const waiting = await store.oldest(userId, kind, ALL)
-        const t = Math.max(clock.now(), (waiting.at(-1)?.t ?? -1) + 1)
+        const refused = (await store.rejected(userId)).filter((entry) => entry.kind === kind)
+        const taken = [...(await store.oldest(userId, kind, ALL)), ...refused]
+        const t = Math.max(clock.now(), ...taken.map((entry) => entry.t + 1))
         await store.add([{ userId, kind, t, fields }])
         const kept = (await store.oldest(userId, kind, ALL)).find((entry) => entry.t === t)
         // Another tab may have taken the same time, or has sent the entry already.

@@ -156,7 +156,7 @@ const winding = createRoute([
 ])
 
 test.each([
-  ['the demo', readRoute(join(import.meta.dir, '../../crowd/route.geojson'), [])],
+  ['the demo', readRoute(join(import.meta.dir, '../../tools/crowd/route.geojson'), [])],
   [
     'a winding road',
     {

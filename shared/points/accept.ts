@@ -76,10 +76,14 @@ export function acceptCheckIn(
     if (looksLikeSeconds(given.timestamp)) throw invalid(`timestamp: ${SECONDS_RULE}`)
     throw invalid(`timestamp: is older than ${maxAgeMs / 86_400_000} days and is not accepted any more`)
   }
-  if (sentMs < (clearedMs() ?? -Infinity))
+  if (isOfCleared(sentMs, receivedMs, clearedMs()))
     throw invalid('timestamp: is of the rehearsal, whose check-ins were deleted')
   return pointOf(given, 'c', sentMs, Math.min(sentMs, receivedMs), receivedMs, area)
 }
+
+/** Whether a point is of a cleared rehearsal. A clearing in the future is the mistake of a clock. */
+const isOfCleared = (sentMs: number, receivedMs: number, clearedMs: number | null): boolean =>
+  clearedMs !== null && clearedMs <= receivedMs && sentMs < clearedMs
 
 interface AcceptedTrack {
   readonly points: readonly Point[]
@@ -114,7 +118,7 @@ function acceptTrackPoint(
   if (sentMs === null) return looksLikeSeconds(given.timestamp) ? 'in-seconds' : 'invalid-timestamp'
   if (sentMs > receivedMs + TRACK_AHEAD_MS) return 'in-the-future'
   if (sentMs < receivedMs - maxAgeMs) return looksLikeSeconds(given.timestamp) ? 'in-seconds' : 'too-old'
-  if (sentMs < (clearedMs() ?? -Infinity)) return 'too-old'
+  if (isOfCleared(sentMs, receivedMs, clearedMs())) return 'too-old'
   return pointOf(given, 't', sentMs, sentMs, receivedMs, area)
 }
 

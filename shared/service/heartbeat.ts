@@ -54,8 +54,9 @@ export function startHeartbeat(
   let stopped = false
   const beat = async (service: string, at: string): Promise<void> => {
     await Promise.all([
-      kv.cache(keyOf(service), at, KEPT_MS),
-      kv.cache(processKeyOf(service, process), at, REMOVED_MS),
+      // A few bytes under fixed names: a full Redis is no reason to call a service silent.
+      kv.cache(keyOf(service), at, KEPT_MS, true),
+      kv.cache(processKeyOf(service, process), at, REMOVED_MS, true),
     ])
     if (!stopped) await list(kv, service, process)
   }

@@ -263,8 +263,8 @@ export async function runService(
   let ready = true
   const closed = Promise.withResolvers<void>()
   const hold = async (answer: Response | Promise<Response>): Promise<Response> => {
-    await closed.promise
-    return answer
+    const [response] = await Promise.all([answer, closed.promise])
+    return response
   }
   const server = Bun.serve({
     port: config.servicePort,

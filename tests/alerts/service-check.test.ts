@@ -40,12 +40,22 @@ test('a silent service is named from the second check on, until it reports', asy
   expect(await check()).toBeNull()
   expect(await check()).toMatchObject({
     key: 'service',
-    failure: true,
+    failure: false,
     text: expect.stringMatching(/：admin ·/),
   })
   await reported('admin', 0)
   expect(await check()).toBeNull()
 })
+
+test.each(['tracking', 'scheduler'] as const)(
+  'without %s points are not taken or not stored: a failure',
+  async (name) => {
+    const check = createServiceCheck({ kv })
+    await reported(name, SILENT_MS + 1_000)
+    await check()
+    expect(await check()).toMatchObject({ key: 'service', failure: true })
+  },
+)
 
 test('after an outage of the kv no service is missed that reports again', async () => {
   const check = createServiceCheck({ kv })

@@ -60,6 +60,8 @@ describe('a check-in', () => {
     const { points, rejected } = acceptTrack([before, { ...place, timestamp: NOW - SECOND }], NOW, cleared)
     expect([points.length, rejected]).toEqual([1, [{ index: 0, reason: 'too-old' }]])
     expect(acceptCheckIn({ ...place, timestamp: NOW - SECOND }, NOW, cleared).recordedMs).toBe(NOW - SECOND)
+    const byFastClock = { ...rules, clearedMs: () => NOW + 3_600 * SECOND }
+    expect(acceptTrack([before], NOW, byFastClock).rejected).toEqual([])
   })
 
   test.each([

@@ -120,16 +120,18 @@ async function checkMemory({ kv }: ServiceContext): Promise<Cause | null> {
 /**
  * Creates the check for services of which no process reports any more, whether it died or was stopped. The console shows
  * them as parts. A service counts only when two checks in a row find it silent: after an outage of the kv every report
- * is old.
+ * is old. Only without tracking or the scheduler it is a failure: any other failure during it would be told late.
  */
 export function createServiceCheck({ kv }: Pick<ServiceContext, 'kv'>): () => Promise<Cause | null> {
   let silentBefore: readonly ServiceName[] = []
   return async () => {
     const silent = await withCheckTimeout(silentServices(kv)).catch(() => [])
-    const gone = silent.filter((name) => silentBefore.includes(name)).join(', ')
+    const gone = silent.filter((name) => silentBefore.includes(name))
     silentBefore = silent
-    if (gone === '') return null
-    return { key: 'service', failure: true, text: `服務沒有消息：${gone} · No process reports of ${gone}` }
+    if (gone.length === 0) return null
+    const names = gone.join(', ')
+    const failure = gone.includes('tracking') || gone.includes('scheduler')
+    return { key: 'service', failure, text: `服務沒有消息：${names} · No process reports of ${names}` }
   }
 }
 

@@ -5,7 +5,7 @@ import { until } from '#tests/helpers/wait.ts'
 import { decodeQR } from 'qr/decode.js'
 import { conditionEndpoint } from '#shared/contracts/supervision.ts'
 import { dataOf } from '#tests/helpers/answers.ts'
-import { admin, checkIn, newAppId, readAs } from '#tests/helpers/test-stack.ts'
+import { admin, callAs, checkIn, newAppId, readAs } from '#tests/helpers/test-stack.ts'
 import { photograph } from './browser.ts'
 import { FOLLOWS_MS, pagesOf } from './console-harness.ts'
 
@@ -316,6 +316,13 @@ test('in a rehearsal every page names it, and the console has a bar until an own
   await using app = await event.open({ path: '/walk/?lang=en', viewport: { width: 390, height: 844 } })
   await app.page.getByText('Rehearsal: ').first().waitFor()
   await photograph(app.page, 'walk-rehearsal')
-  await page.getByRole('button', { name: 'End the rehearsal' }).click()
+  // An end that is tried leaves the way out.
+  expect((await callAs(event.stack, 'owner', 'POST', 'admin/end-activity')).status).toBe(200)
+  await page.reload()
+  await page.locator('.event-archive').getByRole('button', { name: 'Save the archive' }).waitFor()
+  expect(await page.locator('.event-archive input[name=settings-file]').count()).toBe(0)
+  await page.getByRole('button', { name: 'End the rehearsal…' }).click()
+  await page.getByRole('dialog').getByText('stay and count').waitFor()
+  await page.getByRole('dialog').getByRole('button', { name: 'End the rehearsal' }).click()
   await bar.waitFor({ state: 'detached' })
 })

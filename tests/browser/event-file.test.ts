@@ -1,7 +1,11 @@
 /** A settings file is read from an archive or by itself; what is none, or of a newer release, is named. */
 import { describe, expect, test } from 'bun:test'
 import { strToU8, zipSync } from 'fflate'
-import { readSettingsFile, settingsFileOf } from '#proxy/pages/console/views/lifecycle/event-file.ts'
+import {
+  readSettingsFile,
+  settingsFileOf,
+  withStoredDates,
+} from '#proxy/pages/console/views/lifecycle/event-file.ts'
 
 const NOW = Date.parse('2026-11-28T00:00:00Z')
 const PAST = '2026-07-21T02:00:00.000Z'
@@ -37,6 +41,13 @@ describe('a settings file', () => {
       route: { ...PARTS.route, stations: [{ ...STATION, planned_at: null }] },
       notice: { ...PARTS.notice, kept_until: null },
     })
+  })
+
+  test('keeps the stored dates in place of those that are over', () => {
+    const given = { names: { en: 'Next' }, starts_at: null, ends_at: FUTURE, emergency_number: null }
+    const stored = { names: { en: 'Four Days' }, starts_at: NOW, ends_at: null, emergency_number: '112' }
+    expect(withStoredDates(given, stored)).toEqual({ ...given, starts_at: NOW })
+    expect(withStoredDates(given, {})).toEqual(given)
   })
 
   test.each([

@@ -5,6 +5,7 @@ import { profileOf } from '#tests/helpers/pilgrim.ts'
 import { describeOnServers } from '#tests/helpers/suite.ts'
 import { until } from '#tests/helpers/wait.ts'
 import { lineUser } from '#tests/helpers/line-server.ts'
+import { callAs } from '#tests/helpers/test-stack.ts'
 import { LineLogin } from './line-login.ts'
 import { TWO_HOURS_MS, walkTwoHours } from './two-hours.ts'
 import { checkInButton, type Phone, roomOnItsSide, waitingOf, walkApp, worksOffline } from './walk-harness.ts'
@@ -164,4 +165,26 @@ describeOnServers('with identity by LINE', () => {
     },
     TWO_HOURS_MS,
   )
+
+  test('after the end the log-in opens the walk of the account, and an account without one begins none', async () => {
+    {
+      await using phone = await newPhone()
+      await phone.page.goto(app.address('?lang=en'))
+      await begin(phone.page)
+    }
+    const ended = await callAs(app.stack, 'owner', 'POST', 'admin/end-activity')
+    expect(ended.status).toBe(200)
+    const logIn = async (page: Page) => {
+      await page.goto(app.address('?lang=en'))
+      await page.getByRole('button', { name: 'Log in with LINE' }).click()
+    }
+    await using phone = await newPhone()
+    await logIn(phone.page)
+    await phone.page.getByRole('heading', { name: '王阿嬤' }).waitFor()
+    line.userId = lineUser(++people)
+    await using stranger = await newPhone()
+    await logIn(stranger.page)
+    await stranger.page.getByText('This no longer exists.').waitFor()
+    expect(await stranger.page.getByRole('button', { name: 'I agree' }).count()).toBe(0)
+  })
 })

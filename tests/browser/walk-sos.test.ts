@@ -57,3 +57,23 @@ test('an SOS is sent after two seconds, waits for a network, and is told when it
   await page.getByRole('button', { name: 'Send the SOS now' }).click()
   await until(async () => (await emergencies()).length === 2, 'the second emergency')
 })
+
+test('an SOS that waits is sent after another walk was taken over', async () => {
+  await using other = await app.newPilgrim('Old Lin')
+  await using phone = await app.newPilgrim('Bo')
+  const { page } = phone
+  await page.route('**/api/event/emergency*', (route) => route.abort())
+  await page.locator('.sos-button').evaluate((one: HTMLElement) => one.click())
+  await page.getByRole('button', { name: 'Send the SOS now' }).click()
+  await page.getByText('is waiting for a connection').waitFor()
+  await page.evaluate((id) => (location.hash = `restore=${id}`), other.userId)
+  await page.getByRole('button', { name: 'Yes, that is me' }).click()
+  await page.getByRole('heading', { name: 'Old Lin' }).waitFor()
+  await page.getByText('is waiting for a connection').waitFor()
+  await page.unroute('**/api/event/emergency*')
+  await page.evaluate(() => dispatchEvent(new Event('online')))
+  const ofBo = async () => (await emergencies()).some(({ display_name: name }) => name === 'Bo')
+  await until(ofBo, 'the emergency of the walk before')
+  // The walk that was taken over is told nothing of it.
+  await page.getByText(/SOS (sent|arrived|is waiting)/).waitFor({ state: 'detached' })
+})

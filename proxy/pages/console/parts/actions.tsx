@@ -164,8 +164,11 @@ export function BusyButton({ run, children }: BusyProps) {
   const busy = useSignal(false)
   const press = async () => {
     busy.value = true
-    await run()
-    busy.value = false
+    try {
+      await run()
+    } finally {
+      busy.value = false
+    }
   }
   return (
     <Button busy={busy.value} onClick={() => void press()}>

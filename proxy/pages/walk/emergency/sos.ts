@@ -81,7 +81,11 @@ export async function sendSos(): Promise<void> {
     const answer = await client.raiseEmergency(requestOf(press))
     if (sos.value?.pressedMs !== press.pressedMs) return
     whySosWaits.value = answer.ok ? null : answer.error
-    if (!answer.ok) return noteError(answer.error)
+    if (!answer.ok) {
+      // An error about the walk before does not concern the current one.
+      if (isOfCurrentWalk(press)) noteError(answer.error)
+      return
+    }
     const { seen_at: seenAt, alerted } = answer.data
     const seenMs = seenAt === null ? null : Date.parse(seenAt)
     keep(sos, { ...sos.value, sentMs: press.sentMs ?? now(), seenMs, isUnalerted: alerted === false })
@@ -90,9 +94,13 @@ export async function sendSos(): Promise<void> {
   }
 }
 
+export const isOfCurrentWalk = ({ userId }: Sos): boolean => userId === person.value?.userId
+
+/** A waiting SOS is sent even after another walk was taken over. */
 function isOpen(press: Sos | null): boolean {
-  if (press === null || press.seenMs !== null || press.userId !== person.value?.userId) return false
-  return press.sentMs === null || (Date.now() - press.pressedMs < OLD_MS && !document.hidden)
+  if (press === null || press.seenMs !== null) return false
+  if (press.sentMs === null) return true
+  return isOfCurrentWalk(press) && Date.now() - press.pressedMs < OLD_MS && !document.hidden
 }
 
 function requestOf({ userId, pressedMs, place }: Sos) {

@@ -13,6 +13,7 @@ import { person, recording } from '../session/current-state.ts'
 import { Consent, Sentences } from './welcome.tsx'
 import { leave } from '../notifications/web-push.ts'
 import { forgetAll } from '../session/stored-signals.ts'
+import { sendSos } from '../emergency/sos.ts'
 import { clearQueue, queue, waiting } from '../outbox.ts'
 import { SaveWaiting } from './waiting.tsx'
 import { agrees, setConsent } from '../session/consent.ts'
@@ -55,6 +56,8 @@ export function OwnData() {
  * @returns why the service did not; then nothing is forgotten here either
  */
 async function eraseEverything(): Promise<ClientError | null> {
+  // A waiting SOS is sent first.
+  await sendSos()
   const answer = await client.eraseOwnData({ confirm: true })
   if (answer.ok) await forgetDevice(answer.data.remaining.length === 0)
   // Nothing is stored about somebody who never had a network, or who was erased on another phone.

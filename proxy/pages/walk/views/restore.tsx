@@ -1,5 +1,6 @@
 /** A walk from another phone: the code is typed, and the pilgrim is asked whether it is theirs. */
 import { words } from '../words.ts'
+import { sendSos } from '../emergency/sos.ts'
 import { useEffect, useRef } from 'preact/hooks'
 import { Button } from '../../design/button.tsx'
 import { notDoneSentence } from '../problem.ts'
@@ -91,17 +92,18 @@ async function takeWalk(chosen: Profile): Promise<void> {
     return
   }
   const isOther = person.value !== null && person.value.userId !== taken.userId
-  // Most often it goes now, and nobody has to choose.
-  if (isOther && anythingWaits.value) {
+  if (isOther) {
     searching.value = true
-    await sendKept().catch(() => null)
+    await sendSos()
+    // Most often it goes now, and nobody has to choose.
+    if (anythingWaits.value) await sendKept().catch(() => null)
     searching.value = false
   }
   if (isOther && anythingWaits.value) asked.value = taken
   else await takeOver(taken)
 }
 
-async function takeOver(taken: Profile): Promise<void> {
+export async function takeOver(taken: Profile): Promise<void> {
   const before = person.value?.userId
   if (before !== undefined && before !== taken.userId) {
     await clearEntries(before)

@@ -2,11 +2,10 @@
 import { useSignal } from '@preact/signals'
 import { useEffect, useRef } from 'preact/hooks'
 import { Button } from '../../design/button.tsx'
-import { pressSos, sos, whySosWaits } from '../emergency/sos.ts'
+import { isOfCurrentWalk, pressSos, sos, whySosWaits } from '../emergency/sos.ts'
 import { timeText } from '../format.ts'
 import { sentenceOf } from '../problem.ts'
 import { now } from '../session/clock.ts'
-import { person } from '../session/current-state.ts'
 import { words } from '../words.ts'
 import { EmergencyNumbers } from './emergency.tsx'
 
@@ -20,8 +19,8 @@ export function Sos() {
   const press = sos.value
   const isShown =
     press !== null &&
-    press.userId === person.value?.userId &&
-    (press.seenMs === null || now() - press.seenMs < SHOWN_MS)
+    (press.sentMs === null ||
+      (isOfCurrentWalk(press) && (press.seenMs === null || now() - press.seenMs < SHOWN_MS)))
   return (
     <section class="sos stack-2">
       <button type="button" class={state === 'held' ? 'sos-button held' : 'sos-button'} {...handlers}>

@@ -2,7 +2,8 @@
 import { language, pageWords } from '../../frame/language.ts'
 import { words } from '../words.ts'
 import { signal, useSignal } from '@preact/signals'
-import { useEffect } from 'preact/hooks'
+import { useCallback, useEffect } from 'preact/hooks'
+import type { ClientError } from '#shared/client/index.ts'
 import type { WalkWords } from '#shared/locales/words.ts'
 import { Button } from '../../design/button.tsx'
 import { LanguageSwitch, LettersSwitch } from '../../frame/switches.tsx'
@@ -15,8 +16,9 @@ import { change } from '../session/current-state.ts'
 import { isNoticeKnown, noticeText, readNotice } from '../session/notice.ts'
 import { dateText } from '../format.ts'
 import { introduce } from '../outbox.ts'
-import { config, refreshConfig, signInAgain, usesLine } from '../session/service.ts'
-import { Again, Notice, View } from './view.tsx'
+import { client, config, refreshConfig, signInAgain, usesLine } from '../session/service.ts'
+import { takeOver } from './restore.tsx'
+import { Again, NotDone, Notice, View } from './view.tsx'
 import { standalone } from './install.tsx'
 
 /** What the first page says about data that were deleted. */
@@ -50,7 +52,9 @@ export function Welcome() {
         <a class="button" href="/">
           {pageWords.value.map}
         </a>
-        {usesLine.value ? null : (
+        {usesLine.value ? (
+          <LineWalk liffId={event.liff_id} />
+        ) : (
           <Button kind="plain" onClick={() => show('restore')}>
             {words.value.welcome.restore}
           </Button>
@@ -161,6 +165,23 @@ function LineLogin({ liffId }: { readonly liffId: string | null }) {
       </Button>
     </div>
   )
+}
+
+/** After the end the log-in opens the walk of the LINE account, if it has one. */
+function LineWalk({ liffId }: { readonly liffId: string | null }) {
+  const token = lineLogin.value
+  const userId = token === null || token === 'looking' ? null : lineUserId(token)
+  const error = useSignal<ClientError | null>(null)
+  const find = useCallback(async () => {
+    if (userId === null) return
+    const answer = await client.readProfile({ userId })
+    // The service also knows a LINE account that never walked; it has no name.
+    if (answer.ok && answer.data.display_name !== null) await takeOver(answer.data)
+    else error.value = answer.ok ? { code: 'not-found', status: 404, message: '' } : answer.error
+  }, [userId, error])
+  useEffect(() => void find(), [find])
+  if (userId === null) return <LineLogin liffId={liffId} />
+  return <NotDone error={error.value} action={<Again ask={find}>{words.value.retry}</Again>} />
 }
 
 function NameField(props: {

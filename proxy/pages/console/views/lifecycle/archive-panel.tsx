@@ -17,12 +17,17 @@ interface ArchiveProps {
   readonly condition: Resource<Data<'readCondition'>>
 }
 
-export const ArchivePanel = ({ from, condition }: ArchiveProps) => (
+/** An event that has ended is only saved. */
+export const ArchivePanel = ({
+  from,
+  condition,
+  hasEnded,
+}: ArchiveProps & { readonly hasEnded: boolean }) => (
   <PanelFrom title={words.value.archive.title} kind="event-archive" from={from}>
     {(settings) => (
       <>
         <SaveArchive settings={settings} />
-        <Import from={from} settings={settings} condition={condition} />
+        {hasEnded ? null : <Import from={from} settings={settings} condition={condition} />}
       </>
     )}
   </PanelFrom>
@@ -32,8 +37,10 @@ function SaveArchive({ settings }: { readonly settings: EventSettings }) {
   const said = words.value.archive
   const save = async () => {
     if (event.value === null) return
-    const { makeArchive } = await import('./make-archive.ts')
     const { time_zone: zone, crowd } = event.value
+    const script = await import('./make-archive.ts').catch(() => null)
+    if (script === null) return warnOfReading()
+    const { makeArchive } = script
     const made = await makeArchive({ settings, timeZone: zone, crowd, now: new Date(now.value) })
     if (made instanceof Blob) saveBlob(made, fileName('archive', dayOf(now.value), 'zip'))
     else if (made === null) showToast(said.tooLarge, { warning: true })
@@ -53,6 +60,19 @@ interface ImportProps extends ArchiveProps {
   readonly settings: EventSettings
 }
 
+/** @returns null when the page's script or the file cannot be read, which is shown */
+async function readFile(chosen: File): Promise<SettingsFile | SettingsFileFault | null> {
+  try {
+    const { readSettingsFile } = await import('./event-file.ts')
+    return await readSettingsFile(chosen, now.value)
+  } catch {
+    warnOfReading()
+    return null
+  }
+}
+
+const warnOfReading = (): void => showToast(words.value.archive.notRead, { warning: true })
+
 /** Once there are points, another route would falsify what they count for. */
 const isRefused = (part: FilePart, hasPoints: boolean): boolean => part === 'route' && hasPoints
 
@@ -66,20 +86,20 @@ function Import({ from, settings, condition }: ImportProps) {
   const hasPoints = (condition.value.value?.ledger?.received ?? 1) > 0
   const read = async (chosen: File | undefined) => {
     if (chosen === undefined) return
-    const { readSettingsFile } = await import('./event-file.ts')
-    const found: SettingsFile | SettingsFileFault = await readSettingsFile(chosen, now.value)
+    const found = await readFile(chosen)
+    if (found === null) return
     left.value = new Set()
     file.value = typeof found === 'string' ? null : found
     problems.value = typeof found === 'string' ? [said.faults[found]] : []
   }
   const take = async () => {
     const refused: string[] = []
-    let { version } = settings
+    const { withStoredDates } = await import('./event-file.ts')
     for (const [part, value] of file.value!.parts) {
       if (left.value.has(part) || isRefused(part, hasPoints)) continue
-      const answer = await savePart(part, value, version)
-      if (answer.ok) version = answer.data.version
-      else refused.push(pair(partTitle(part), refusalOf(answer.error)))
+      // The version stays: a newer one would overwrite what another owner has changed meanwhile.
+      const answer = await savePart(part, withStoredDates(value, settings[part].value), settings.version)
+      if (!answer.ok) refused.push(pair(partTitle(part), refusalOf(answer.error)))
     }
     problems.value = refused
     file.value = null

@@ -79,6 +79,15 @@ export async function readSettingsFile(file: Blob, nowMs: number): Promise<Setti
   }
 }
 
+/** A part of a file, with the stored date in place of each date that is null. Those of stations are not matched. */
+export const withStoredDates = (value: object, stored: object): object =>
+  Object.fromEntries(
+    Object.entries(value).map(([field, given]: [string, unknown]) => [
+      field,
+      given === null && DATES.has(field) ? (Reflect.get(stored, field) ?? null) : given,
+    ]),
+  )
+
 const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 

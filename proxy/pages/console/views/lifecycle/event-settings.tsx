@@ -20,7 +20,7 @@ import { MessagesPanel } from './event-messages.tsx'
 import { SurveyPanel } from './event-survey.tsx'
 import { WordsPanel } from './event-words.tsx'
 import { timeZone } from '../../clock.ts'
-import { type EventSettings as Settings, useEventSettings } from '../../event.ts'
+import { type EventSettings as Settings, isRehearsal, useEventSettings } from '../../event.ts'
 import { Choice, Field } from '../../parts/fields.tsx'
 import { PanelFrom } from '../../parts/panel.tsx'
 import { type Resource, useResource } from '../../resource.ts'
@@ -154,7 +154,7 @@ const CONDITION_MS = 60_000
 export function EventSettings({ hasEnded }: { readonly hasEnded: boolean }) {
   const settings = useEventSettings()
   const condition = useResource(client.readCondition, CONDITION_MS, 'condition')
-  const archive = <ArchivePanel from={settings} condition={condition} />
+  const archive = <ArchivePanel from={settings} condition={condition} hasEnded={hasEnded} />
   return (
     <>
       {hasEnded ? archive : null}
@@ -168,7 +168,7 @@ export function EventSettings({ hasEnded }: { readonly hasEnded: boolean }) {
       <SurveyPanel from={settings} />
       <MessagesPanel from={settings} />
       <PosterPanel from={settings} />
-      {hasEnded ? null : <RehearsalPanel from={settings} />}
+      {hasEnded && !isRehearsal.value ? null : <RehearsalPanel from={settings} />}
       {hasEnded ? null : archive}
     </>
   )

@@ -59,7 +59,7 @@ export async function makeArchive({
     ['survey-codes.csv', table(codeRows(surveys.data))],
     ['private/surveys.csv', answers.data.blob],
   ]
-  if (carbon.data.pilgrims >= crowd) files.push(['map.png', await mapPicture(clusters.data, now)])
+  if (carbon.data.pilgrims >= crowd) files.push(['private/map.png', await mapPicture(clusters.data, now)])
   if (files.reduce((sum, [, { size }]) => sum + size, 0) > MAX_BYTES) return null
   return zipOf(files, now)
 }
@@ -86,8 +86,8 @@ async function zipOf(files: readonly (readonly [name: string, content: Blob])[],
     const entry = new ZipDeflate(name)
     entry.mtime = now
     zip.add(entry)
-    for await (const chunk of content.stream()) entry.push(chunk)
-    entry.push(new Uint8Array(), true)
+    // Safari cannot iterate the stream of a Blob.
+    entry.push(new Uint8Array(await content.arrayBuffer()), true)
   }
   zip.end()
   return new Blob(chunks, { type: 'application/zip' })

@@ -2,7 +2,7 @@
 import { type EventSettings, readEvent } from '../../event.ts'
 import { Ask, BusyButton, warn } from '../../parts/actions.tsx'
 import { PanelFrom, refusalOf } from '../../parts/panel.tsx'
-import type { Resource } from '../../resource.ts'
+import { reloadAll, type Resource } from '../../resource.ts'
 import { client } from '../../session.ts'
 import { words } from '../../words.ts'
 import { showToast } from '../../../design/toast.tsx'
@@ -18,12 +18,36 @@ interface RehearsalProps {
   readonly settings: EventSettings
 }
 
-function Rehearsal({ from, settings: { version, name, rehearsal } }: RehearsalProps) {
+/** Changes the settings as they are now: a reset of a rehearsal also changes them. */
+async function setRehearsal(on: boolean) {
+  const settings = await client.readEventSettings()
+  return settings.ok ? client.setRehearsal({ on, version: settings.data.version }) : settings
+}
+
+/** Rare enough for the limit of calls of a token. */
+const LOOK_MS = 5_000
+const CLEARED_WITHIN_MS = 120_000
+
+/** The service starts again meanwhile. @param before when a rehearsal was cleared before */
+async function awaitCleared(before: string | null): Promise<void> {
+  const group = 'rehearsal'
+  showToast(words.peek().rehearsal.clearing, { group })
+  for (let i = 0; i < CLEARED_WITHIN_MS / LOOK_MS; i++) {
+    await new Promise((resolve) => setTimeout(resolve, LOOK_MS))
+    const settings = await client.readEventSettings()
+    if (!settings.ok || settings.data.rehearsal.value.cleared_at === before) continue
+    showToast(words.peek().rehearsal.cleared, { group })
+    return reloadAll()
+  }
+  showToast(words.peek().rehearsal.notCleared, { group, warning: true })
+}
+
+function Rehearsal({ from, settings: { name, rehearsal } }: RehearsalProps) {
   const said = words.value.rehearsal
   const { on } = rehearsal.value
   const names = Object.values(name.value.names)
-  const change = async () => {
-    const answer = await client.setRehearsal({ on: !on, version })
+  const begin = async () => {
+    const answer = await setRehearsal(true)
     if (!answer.ok) warn(answer.error, refusalOf)
     await Promise.all([from.reload(), readEvent()])
   }
@@ -36,21 +60,33 @@ function Rehearsal({ from, settings: { version, name, rehearsal } }: RehearsalPr
         </p>
       ) : null}
       <div class="row">
-        <BusyButton run={change}>{on ? said.end : said.begin}</BusyButton>
         {on ? (
-          <Ask
-            ask={said.clearAsk}
-            kind="danger"
-            title={said.clearTitle}
-            button={said.clear}
-            danger
-            typed={names}
-            run={() => client.resetRehearsal({ name: names[0]! })}
-            onDone={() => showToast(said.clearing)}
-          >
-            <p>{said.clearText}</p>
-          </Ask>
-        ) : null}
+          <>
+            <Ask
+              ask={said.endAsk}
+              title={said.endTitle}
+              button={said.end}
+              run={() => setRehearsal(false)}
+              onDone={() => void readEvent()}
+            >
+              <p>{said.endText}</p>
+            </Ask>
+            <Ask
+              ask={said.clearAsk}
+              kind="danger"
+              title={said.clearTitle}
+              button={said.clear}
+              danger
+              typed={names}
+              run={() => client.resetRehearsal({ name: names[0]! })}
+              onDone={({ cleared_at }) => void awaitCleared(cleared_at)}
+            >
+              <p>{said.clearText}</p>
+            </Ask>
+          </>
+        ) : (
+          <BusyButton run={begin}>{said.begin}</BusyButton>
+        )}
       </div>
     </>
   )

@@ -444,7 +444,9 @@ function SetPalanquin({ person }: Pick<ActionsProps, 'person'>) {
     ...(known ? [] : [['', said.leaderPhone] as const]),
     ...trackers.map(({ id, label }) => [id, `${label ?? said.tracker} · ${id.slice(0, 8)}`] as const),
   ]
-  const chosen = useSignal(tracker ?? devices[0]?.[0] ?? '')
+  const picked = useSignal<string | null>(null)
+  // A tracker may have been revoked since it was chosen.
+  const chosen = [picked.value, tracker, devices[0]?.[0]].find((id) => devices.some(([one]) => one === id))
   if (leader === '') return null
   // Named by an earlier release, or its tracker was revoked.
   const isUnbound = palanquin && !devices.some(([id]) => id === (tracker ?? ''))
@@ -457,7 +459,8 @@ function SetPalanquin({ person }: Pick<ActionsProps, 'person'>) {
         pressed={palanquin}
         title={act}
         button={act}
-        run={() => client.setPalanquin({ userId, palanquin: !isLeading, tracker: chosen.value || null })}
+        disabled={!isLeading && chosen === undefined}
+        run={() => client.setPalanquin({ userId, palanquin: !isLeading, tracker: chosen || null })}
         onDone={(data) => showToast((data.palanquin ? said.isLeader : said.isNoLeader)(leader))}
       >
         <p>{(isLeading ? said.isNoLeader : said.isLeader)(leader)}</p>
@@ -465,15 +468,28 @@ function SetPalanquin({ person }: Pick<ActionsProps, 'person'>) {
           <>
             <Choice
               label={said.leaderDevice}
-              value={chosen.value}
+              value={chosen ?? ''}
               options={devices}
-              onChoose={(one) => (chosen.value = one)}
+              onChoose={(one) => (picked.value = one)}
             />
             <p class="small quiet">{said.leaderTracker}</p>
           </>
         )}
       </Ask>
-      {isUnbound ? <p class="small warn-text action-help">{said.leaderUnbound(leader)}</p> : null}
+      {isUnbound ? (
+        <>
+          <Ask
+            ask={`${said.hideLeader(leader)}…`}
+            title={said.hideLeader(leader)}
+            button={said.hideLeader(leader)}
+            run={() => client.setPalanquin({ userId, palanquin: false, tracker: null })}
+            onDone={() => showToast(said.isNoLeader(leader))}
+          >
+            <p>{said.isNoLeader(leader)}</p>
+          </Ask>
+          <p class="small warn-text action-help">{said.leaderUnbound(leader)}</p>
+        </>
+      ) : null}
     </>
   )
 }

@@ -64,7 +64,10 @@ const TABLE = {
     console: { says: /need 5 people at one place/ },
   },
   'a link without a place': {
-    link: { says: /Grandmother Wang is walking[^]*next check-in/, never: /No position|Level/ },
+    link: {
+      says: /No place of Grandmother Wang yet[^]*next check-in/,
+      never: /is walking|No position|Level/,
+    },
   },
   'one person': {
     map: { says: /Only places with 5 people or more/ },

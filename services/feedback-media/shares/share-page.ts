@@ -206,7 +206,7 @@ export function liveState({ live }: ShareView, texts: ShareTexts): string {
   const progress = live!.progress
   const until = paragraph(words.liveUntil(texts.clock(live!.untilMs)))
   if (progress === null)
-    return markup`<p class="state row"><span class="badge good">${words.nothingYet(texts.name)}</span></p><p>${words.placeAppears}</p>${raw(until)}`
+    return markup`<p class="state row"><span class="badge">${words.nothingYet(texts.name)}</span></p><p>${words.placeAppears}</p>${raw(until)}`
   const { isHeard, silentMs, restsSinceMs } = progress
   const [kind, sentence] = !isHeard
     ? (['warning', words.lastHeard(texts.ago(silentMs))] as const)

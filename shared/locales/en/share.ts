@@ -21,7 +21,7 @@ export const share = {
   lastHeard: (ago: string) => `Last heard ${ago} ago`,
   /** Why nothing is heard. */
   silence: 'Perhaps no signal, or an empty battery. What the phone records comes later.',
-  nothingYet: (name: string) => `${name} is walking`,
+  nothingYet: (name: string) => `No place of ${name} yet`,
   /** When a place will be there. */
   placeAppears: 'The place appears here with the next check-in, or as soon as the phone records the walk.',
   liveUntil: (at: string) => `The place is shown until ${at}`,

@@ -19,7 +19,7 @@ import { change, consentWithdrawn, erasedElsewhere, person } from './current-sta
 import { LOOKS_MS, type Person } from '../state.ts'
 
 /** What an older release has kept on the device lacks these. */
-type Newer = 'names' | 'followed' | 'level_names' | 'notice' | 'survey_version'
+type Newer = 'names' | 'followed' | 'level_names' | 'notice' | 'survey_version' | 'rehearsal'
 type EventConfig = Omit<Data<'readEventConfig'>, Newer> & Partial<Pick<Data<'readEventConfig'>, Newer>>
 export type Profile = Data<'readProfile'>
 

@@ -5,7 +5,7 @@ import { words } from '../words.ts'
 import { useComputed, useSignal } from '@preact/signals'
 import type { ComponentChildren } from 'preact'
 import { useCallback, useEffect } from 'preact/hooks'
-import type { Failure } from '#shared/client/index.ts'
+import type { ClientError, Failure } from '#shared/client/index.ts'
 import { isShownOnCard } from '#shared/core/rules/card-name.ts'
 import { CARD_CHECKINS } from '#shared/core/rules/levels.ts'
 import { Button } from '../../design/button.tsx'
@@ -15,6 +15,7 @@ import { draftOf, keepDraft } from '../session/drafts.ts'
 import { change as changeState, person } from '../session/current-state.ts'
 import { tellService, totalCheckIns } from '../outbox.ts'
 import { client, config, noteError, profile } from '../session/service.ts'
+import { valueOfWalk } from '../session/stored-signals.ts'
 import { Install } from './install.tsx'
 import { Way } from './feedback-tab.tsx'
 import { Again, NotDone, Notice, View } from './view.tsx'
@@ -237,9 +238,13 @@ async function readCard(): Promise<OwnCard | Failure> {
   return failure
 }
 
-/** Reads the card at once or when it is asked for. */
+/** The last card that was read, for a phone without a network. */
+const lastCard = valueOfWalk<{ readonly of: string; readonly card: OwnCard } | null>(null)
+
+/** Reads the card when it is asked for; at once where no card is kept, or another name or check-in is on it. */
 function useCard(isAtOnce: boolean) {
-  const read = useSignal<OwnCard | Failure | null>(null)
+  const read = useSignal<OwnCard | Failure | null>(isAtOnce ? (lastCard.peek()?.card ?? null) : null)
+  const of = `${person.value?.name ?? ''} ${totalCheckIns.value}`
   const busy = useSignal(false)
   const card = read.value?.ok === true ? read.value : null
   const address = useComputed(() =>
@@ -248,10 +253,15 @@ function useCard(isAtOnce: boolean) {
   useEffect(() => () => void (address !== null && URL.revokeObjectURL(address)), [address])
   const ask = useCallback(async () => {
     busy.value = true
-    read.value = await readCard()
+    const userId = person.peek()?.userId
+    const answer = await readCard()
     busy.value = false
-  }, [busy, read])
-  useEffect(() => void (isAtOnce && ask()), [isAtOnce, ask])
+    if (userId !== person.peek()?.userId) return
+    if (answer.ok) lastCard.value = { of, card: answer }
+    read.value = answer.ok ? answer : (read.peek() ?? answer)
+  }, [busy, read, of])
+  const isNeeded = isAtOnce && lastCard.peek()?.of !== of
+  useEffect(() => void (isNeeded && ask()), [isNeeded, ask])
   return { card, address, error: read.value?.ok === false ? read.value.error : null, busy, ask }
 }
 
@@ -289,11 +299,17 @@ const SaveCard = ({ card }: { readonly card: OwnCard }) => (
 
 const CARD_FILE = 'card.png'
 
+/** The service does not know the pilgrim yet, whose name and consent wait to be sent. */
+const isAwaited = (error: ClientError | null): boolean =>
+  error?.code === 'not-found' && person.value?.known === false
+
 /** After the end: the card, to save and to show to others. */
 export function KeptCard() {
   const { card, address, error, busy, ask } = useCard(true)
   if (card === null || address === null)
-    return busy.value ? null : <NotDone error={error} action={<Again ask={ask}>{words.value.retry}</Again>} />
+    return busy.value || isAwaited(error) ? null : (
+      <NotDone error={error} action={<Again ask={ask}>{words.value.retry}</Again>} />
+    )
   const share = async () => {
     const files = [new File([card.picture], CARD_FILE, { type: card.picture.type })]
     if (!navigator.canShare?.({ files })) return show('share')

@@ -12,7 +12,7 @@ import type { ClientError, Data } from '#shared/client/index.ts'
 import { client, liveUntilMs, noteError } from '../session/service.ts'
 import { entriesOf, keepEntry, sendKept, takeRefused, waitingOf, whenSettled } from '../outbox.ts'
 import type { ShareFields } from '../session/senders.ts'
-import { keep } from '../session/stored-signals.ts'
+import { keep, valueOfWalk } from '../session/stored-signals.ts'
 
 type Share = Data<'createShare'>
 
@@ -20,14 +20,14 @@ type Share = Data<'createShare'>
 const LIVE_HOURS = 12
 
 /** Null until they were read. */
-const shares = signal<readonly Share[] | null>(null)
+const shares = valueOfWalk<readonly Share[] | null>(null)
 /** Followers see each place sooner while a live link is open. */
 shares.subscribe((all) => {
   if (all !== null) keep(liveUntilMs, Math.max(0, ...all.map((one) => Date.parse(one.live_until ?? '') || 0)))
 })
-const shareError = signal<ClientError | null>(null)
+const shareError = valueOfWalk<ClientError | null>(null)
 /** What failed was a press of the pilgrim, which nobody repeats. */
-const pressFailed = signal(false)
+const pressFailed = valueOfWalk(false)
 const showsName = signal(true)
 
 function fail(error: ClientError, pressed = true): null {
@@ -108,9 +108,9 @@ async function stopShare(id: string): Promise<boolean> {
 }
 
 /** The link that was copied last. */
-const copied = signal<string | null>(null)
+const copied = valueOfWalk<string | null>(null)
 /** The link that the browser could neither share nor copy. */
-const byHand = signal<string | null>(null)
+const byHand = valueOfWalk<string | null>(null)
 
 const sharesFailed = (): boolean => shares.peek() === null && shareError.peek() !== null
 

@@ -17,13 +17,14 @@ import { Notice } from './view.tsx'
 import { agrees, setConsent } from '../session/consent.ts'
 import { isNoticeKnown } from '../session/notice.ts'
 import { show } from '../route.ts'
-import { pageWords } from '../../frame/language.ts'
+import { language, pageWords } from '../../frame/language.ts'
 import { useChange } from './use-service.tsx'
 
 export function Status() {
   const { status, problems } = words.value
   return (
     <div class="stack-2 status">
+      <Rehearsal />
       <EventStatus />
       <SignIn words={problems} />
       {notKept.value ? (
@@ -68,6 +69,12 @@ export function OutsideLine() {
       {usesLine.value ? outsideLine : inLine}
     </Notice>
   )
+}
+
+/** The event's name, which says in a rehearsal that it is one. */
+function Rehearsal() {
+  const event = config.value
+  return event?.rehearsal === true ? <Notice>{event.names?.[language.value] ?? event.name}</Notice> : null
 }
 
 export function EventStatus() {

@@ -17,15 +17,16 @@ import { useEachMinute } from './use-service.tsx'
 import { NotDone, View } from './view.tsx'
 import type { ClientError, Data } from '#shared/client/index.ts'
 import { client, noteError } from '../session/service.ts'
+import { valueOfWalk } from '../session/stored-signals.ts'
 
 type MadeTracker = Data<'createTracker'>
 type Tracker = Data<'listTrackers'>['items'][number]
 
-const list = signal<readonly Tracker[]>([])
+const list = valueOfWalk<readonly Tracker[]>([])
 /** The tracker that was just made: its key is shown once. */
-const made = signal<{ readonly app: TrackerApp; readonly tracker: MadeTracker } | null>(null)
+const made = valueOfWalk<{ readonly app: TrackerApp; readonly tracker: MadeTracker } | null>(null)
 const making = signal<TrackerApp | null>(null)
-const trackerError = signal<ClientError | null>(null)
+const trackerError = valueOfWalk<ClientError | null>(null)
 
 function fail(error: ClientError): void {
   trackerError.value = error

@@ -36,6 +36,7 @@ export function createScheduler(context: ServiceContext): Service {
     retentionMs: config.buffer.retentionMs,
     lockMs: LOCK_MS,
     slicePoints: SLICE_POINTS,
+    maxAgeMs: config.maxAgeMs,
     hidesLate: (userId) => config.mapCrowd > 1 && isClaim(config, userId),
     stopping: stopping.signal,
   }

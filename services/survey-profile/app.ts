@@ -1,4 +1,5 @@
 /** The survey-profile service: profiles, surveys, consent, and statistics of pilgrims. */
+import { followFullDays } from '#shared/points/full-days.ts'
 import { publishStatus } from '#shared/pilgrims/kv-copies.ts'
 import { admissionRules, createDirectAdmission } from '#shared/points/admission.ts'
 import type { Service, ServiceContext } from '#shared/service/context.ts'
@@ -41,6 +42,7 @@ export function createSurveyProfile(context: ServiceContext): Service {
       area: (lat, lng) => event.current.area(lat, lng),
       maxAgeMs: config.maxAgeMs,
       clearedMs: () => event.current.clearedMs,
+      fullDaysOf: followFullDays(kv),
       limit: config.limits.sync,
       count: counters.count,
     },

@@ -11,6 +11,7 @@ import type { Service, ServiceContext } from '#shared/service/context.ts'
 import { raiseEmergencyEndpoint } from '#shared/contracts/emergencies.ts'
 import { checkInEndpoint, dataEndpoint, trackSyncEndpoint } from '#shared/contracts/tracking.ts'
 import { mapEndpoint, routeEndpoint } from '#shared/contracts/map.ts'
+import { followFullDays } from '#shared/points/full-days.ts'
 import { admissionRules } from '#shared/points/admission.ts'
 import { syncTrack } from '#shared/points/sync-track.ts'
 import { type Count, openProcessCounters } from '#shared/points/ledger/counters.ts'
@@ -145,7 +146,8 @@ function servePoints(
   const { config, calendar, event, now } = context
   const area: InArea = (lat, lng) => event.current.area(lat, lng)
   const clearedMs = () => event.current.clearedMs
-  const accept = { calendar, area, maxAgeMs: config.maxAgeMs, clearedMs, count }
+  const fullDaysOf = followFullDays(context.kv, context.stopwatch)
+  const accept = { calendar, area, maxAgeMs: config.maxAgeMs, clearedMs, fullDaysOf, count }
   const checkInRules = { ...accept, limit: config.limits.checkin }
   const syncRules = { ...accept, limit: config.limits.sync }
   const ingestRules = { ...accept, limit: config.limits.ingest }

@@ -24,6 +24,7 @@ export const PointRejection = z.enum([
   'out-of-bounds',
   'invalid-position',
   'invalid-field',
+  'full-day',
   'not-a-list',
   'too-many',
   'no-room',

@@ -12,6 +12,7 @@ import { looksLikeSeconds, parseSentTime } from '#shared/core/rules/sent-time.ts
 import type { InArea } from '#shared/runtime/config/setting-values.ts'
 import { invalid } from '#shared/runtime/refusal.ts'
 import { type Position, rankOf } from '#shared/stores/kv/kv.ts'
+import type { FullDaysOf } from './full-days.ts'
 import type { Point } from './point.ts'
 
 const SECONDS_RULE = 'looks like seconds: send milliseconds'
@@ -22,6 +23,8 @@ export interface AcceptRules {
   readonly maxAgeMs: number
   /** Points from before belong to a cleared rehearsal, epoch milliseconds; null: none was cleared. */
   readonly clearedMs: () => number | null
+  /** Days of which no further track point is taken; without it, none. */
+  readonly fullDaysOf?: FullDaysOf
 }
 
 /** A check-in up to this far ahead (a wrong clock) is accepted, and counts at the time of receipt. */
@@ -87,23 +90,33 @@ const isOfCleared = (sentMs: number, receivedMs: number, clearedMs: number | nul
 
 interface AcceptedTrack {
   readonly points: readonly Point[]
+  /** Points of full days. They are rejected, and still say where the pilgrim is. */
+  readonly ofFullDays: readonly Point[]
   readonly rejected: readonly { readonly index: number; readonly reason: PointRejection }[]
 }
 
-/** Validates a track. Each invalid point is reported by its index and rejects no other point. */
+/**
+ * Validates a track. Each invalid point is reported by its index and rejects no other point.
+ * @param fullDays the pilgrim's
+ */
 export function acceptTrack(
   given: readonly unknown[],
   receivedMs: number,
   rules: AcceptRules,
+  fullDays?: ReadonlySet<string>,
 ): AcceptedTrack {
   const points: Point[] = []
+  const ofFullDays: Point[] = []
   const rejected: { index: number; reason: PointRejection }[] = []
   for (const [index, value] of given.entries()) {
     const point = acceptTrackPoint(value, receivedMs, rules)
     if (typeof point === 'string') rejected.push({ index, reason: point })
-    else points.push(point)
+    else if (fullDays?.has(rules.calendar.day(point.recordedMs))) {
+      ofFullDays.push(point)
+      rejected.push({ index, reason: 'full-day' })
+    } else points.push(point)
   }
-  return { points, rejected }
+  return { points, ofFullDays, rejected }
 }
 
 function acceptTrackPoint(

@@ -23,7 +23,6 @@ import {
   type Verdict,
   type VersionedStatus,
   KvUnavailable,
-  type KvKeys,
   type KvPoints,
 } from '#shared/stores/kv/kv.ts'
 import type { Config, Window } from '#shared/runtime/config/config.ts'
@@ -31,7 +30,6 @@ import { type Time, time } from '#shared/contracts/fields.ts'
 import type { PointRejection } from '#shared/contracts/tracking.ts'
 import type { Metrics } from '#shared/runtime/metrics.ts'
 import type { Count, ProcessCounters } from './ledger/counters.ts'
-import { followFullDays } from './full-days.ts'
 import type { Point } from './point.ts'
 
 /** The rules of admission from the configuration. */
@@ -145,18 +143,14 @@ export function createAdmission(
     kv,
     rules,
     metrics,
-  }: { readonly kv: KvPoints & KvKeys; readonly rules: AdmissionRules; readonly metrics: Metrics },
+  }: { readonly kv: KvPoints; readonly rules: AdmissionRules; readonly metrics: Metrics },
   prime: () => Promise<VersionedStatus>,
   learn: (status: VersionedStatus | null) => void = () => undefined,
   note: (submission: Submission, verdict: Verdict) => void = () => undefined,
 ): Admit {
   const submit = createBatcher(kv, rules, metrics)
-  const hasFullDay = followFullDays(kv)
   let priming: Promise<VersionedStatus> | null = null
   return async (submission) => {
-    // Check-ins alone have a limit of 5 a minute, and go on.
-    const isTrack = submission.kind !== 'checkin' || submission.entries.length > 1
-    if (isTrack && hasFullDay(submission.userId)) return { outcome: 'full', of: 'day' }
     let verdict = await submit(submission)
     if (verdict.outcome === 'unknown') {
       learn(null)
@@ -235,7 +229,7 @@ const reasonOf = (verdict: Exclude<Verdict, { outcome: 'admitted' }>): string =>
 
 /** @returns a function that throws a Refusal 503 when the kv does not accept a submission in time */
 export function createDirectAdmission(options: {
-  readonly kv: KvPoints & KvKeys
+  readonly kv: KvPoints
   readonly rules: AdmissionRules
   readonly counters: Pick<ProcessCounters, 'count'>
   readonly prime: () => Promise<VersionedStatus>
@@ -265,13 +259,6 @@ export function refusalOfVerdict(
     case 'refused':
       return notActive(verdict.status, verdict.message)
     case 'full':
-      if (verdict.of === 'day')
-        return new Refusal(
-          503,
-          'buffer-full',
-          'You have sent more points of one day than phones record. Keep the rest and send it tomorrow.',
-          { 'Retry-After': '3600' },
-        )
       return new Refusal(
         503,
         'buffer-full',

@@ -23,16 +23,21 @@ interface AttachedTrack {
 }
 
 /** @param given the value of `track_points`, not validated */
-function acceptAttached(given: unknown, receivedMs: number, rules: AcceptRules): AttachedTrack {
+function acceptAttached(
+  given: unknown,
+  receivedMs: number,
+  rules: AcceptRules,
+  fullDays: ReadonlySet<string> | undefined,
+): AttachedTrack {
   const list: readonly unknown[] = Array.isArray(given) ? given : []
-  const { points, rejected } = acceptTrack(list.slice(0, MAX_ATTACHED), receivedMs, rules)
+  const { points, rejected } = acceptTrack(list.slice(0, MAX_ATTACHED), receivedMs, rules, fullDays)
   const whole = { size: list.length, points, resendFromMs: Infinity }
   if (!Array.isArray(given)) return { ...whole, rejected: [{ index: 0, reason: 'not-a-list' }] }
   // No phone records so many in a body of this size. None is named by itself: the answer would be longer than the body.
   if (list.length > MAX_POINTS)
     return { ...whole, points: [], rejected: [{ index: 0, reason: 'too-many' }], resendFromMs: -Infinity }
   if (list.length <= MAX_ATTACHED) return { ...whole, rejected }
-  const rest = acceptTrack(list.slice(MAX_ATTACHED), receivedMs, rules)
+  const rest = acceptTrack(list.slice(MAX_ATTACHED), receivedMs, rules, fullDays)
   const faults = new Map(rest.rejected.map(({ index, reason }) => [index, reason]))
   const more: Rejected = list
     .slice(MAX_ATTACHED)
@@ -90,7 +95,8 @@ export async function checkIn(
 ): Promise<Answer> {
   const point = acceptCheckIn(request, receivedMs, rules)
   const given = request.track_points ?? null
-  const attached = given === null ? null : acceptAttached(given, receivedMs, rules)
+  const fullDays = rules.fullDaysOf?.(request.user_id)
+  const attached = given === null ? null : acceptAttached(given, receivedMs, rules, fullDays)
   const submission = {
     id: submissionId(),
     userId: request.user_id,

@@ -1,57 +1,93 @@
 /**
- * Pilgrims with more points of one day than phones record. A late point folds its whole day again, so a day has to end
- * somewhere: the flush, which counts the points of each day, notes these pilgrims in the kv until midnight, and no
- * replica admits a track of theirs until then. Points that were answered with success are stored all the same.
+ * Days of pilgrims with more points than phones record. A late point folds its whole day again, so a day has to end
+ * somewhere: the flush, which counts the points of each day, notes such a day in the kv, and each replica then rejects
+ * further track points of it. Points that were answered with success are stored all the same.
  */
 import { never, type StartStopwatch, stopwatch } from '#shared/runtime/clock.ts'
-import { type KvKeys, type KvPoints, userHash } from '#shared/stores/kv/kv.ts'
+import { type KvErasures, type KvKeys, userHash } from '#shared/stores/kv/kv.ts'
 
 /** Two phones that record each second of a day have 172,800. */
 export const POINTS_A_DAY = 200_000
 /** Age at which a replica reads the notes again (ms). */
 const FOLLOW_MS = 10_000
+/** Age from which on notes are not used: the person may have been erased and begun anew (ms). */
+const STALE_MS = 5 * 60_000
 
 const keyOf = (partition: number): string => `full-days:${partition}`
 
-/** Hashes of the pilgrims of a partition: an erasure then leaves no id behind. */
-const readNotes = async (kv: KvKeys, partition: number): Promise<string[]> =>
-  JSON.parse((await kv.cached(keyOf(partition))) ?? '[]') as string[]
+/** A pilgrim's full day. */
+export interface FullDay {
+  readonly userId: string
+  /** `YYYY-MM-DD`, in the event's time zone. */
+  readonly day: string
+}
+
+/** By hash of the pilgrim, so that an erasure leaves no id behind. */
+interface Note {
+  readonly userHash: string
+  readonly day: string
+  /** When the flush that counted it began: an erasure since then ends the note. */
+  readonly atMs: number
+}
+
+const readNotes = async (kv: KvKeys, partition: number): Promise<Note[]> =>
+  JSON.parse((await kv.cached(keyOf(partition))) ?? '[]') as Note[]
 
 /**
- * Adds pilgrims to the notes of a partition, whose flush lock the caller holds.
- * @param ttlMs until midnight
+ * Adds days to the notes of a partition, whose flush lock the caller holds.
+ * @param atMs when the flush began
+ * @param lifeMs how long points of a day are accepted; an older day's note is left out
  * @throws KvUnavailable
  */
 export async function noteFullDays(
   kv: KvKeys,
   partition: number,
-  userIds: Iterable<string>,
-  ttlMs: number,
+  full: readonly FullDay[],
+  atMs: number,
+  lifeMs: number,
 ): Promise<void> {
-  const notes = new Set([...(await readNotes(kv, partition)), ...Array.from(userIds, userHash)])
-  if (notes.size > 0) await kv.cache(keyOf(partition), JSON.stringify([...notes]), ttlMs)
+  const kept = (await readNotes(kv, partition)).filter((note) => note.atMs > atMs - lifeMs)
+  const added = full.map(({ userId, day }): Note => ({ userHash: userHash(userId), day, atMs }))
+  const notes = new Map([...kept, ...added].map((note) => [`${note.userHash} ${note.day}`, note]))
+  await kv.cache(keyOf(partition), JSON.stringify([...notes.values()]), lifeMs)
 }
 
+const NONE: ReadonlySet<string> = new Set()
+
+/** The full days of a pilgrim. */
+export type FullDaysOf = (userId: string) => ReadonlySet<string>
+
 /**
- * @returns whether a pilgrim is noted, as this replica read it last: each call reads the notes again, beside its answer,
- * once they are ten seconds old
+ * @returns the full days of a pilgrim, as this replica read them last: each call reads the notes again, beside its
+ * answer, once they are ten seconds old
  */
 export function followFullDays(
-  kv: KvKeys & KvPoints,
+  kv: KvKeys & Pick<KvErasures, 'partitions' | 'erased'>,
   timing: StartStopwatch = stopwatch,
-): (userId: string) => boolean {
-  let noted = new Set<string>()
-  let age = never
+): FullDaysOf {
+  let daysOf = new Map<string, ReadonlySet<string>>()
+  let askedAge = never
+  let readAge = never
+  const standing = async (partition: number): Promise<Note[]> => {
+    const notes = await readNotes(kv, partition)
+    if (notes.length === 0) return notes
+    const erasedMs = new Map((await kv.erased(partition)).map((one) => [one.userHash, one.erasedMs]))
+    return notes.filter((note) => note.atMs > (erasedMs.get(note.userHash) ?? -Infinity))
+  }
   const read = async (): Promise<void> => {
-    const notes = await Promise.all(Array.from({ length: kv.partitions }, (_, p) => readNotes(kv, p)))
-    noted = new Set(notes.flat())
+    const age = timing()
+    const notes = await Promise.all(Array.from({ length: kv.partitions }, (_, p) => standing(p)))
+    const byPilgrim = Map.groupBy(notes.flat(), (note) => note.userHash)
+    daysOf = new Map(Array.from(byPilgrim, ([hash, own]) => [hash, new Set(own.map(({ day }) => day))]))
+    readAge = age
   }
   return (userId) => {
-    if (age() > FOLLOW_MS) {
-      age = timing()
+    if (askedAge() > FOLLOW_MS) {
+      askedAge = timing()
       // While the kv is unavailable the last notes hold.
       read().catch(() => undefined)
     }
-    return noted.size > 0 && noted.has(userHash(userId))
+    if (daysOf.size === 0 || readAge() > STALE_MS) return NONE
+    return daysOf.get(userHash(userId)) ?? NONE
   }
 }

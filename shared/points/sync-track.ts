@@ -28,7 +28,12 @@ export async function syncTrack(
   rules: SyncRules,
   kind: 'sync' | 'ingest' = 'sync',
 ): Promise<TrackSyncAnswer> {
-  const { points, rejected } = acceptTrack(request.points, receivedMs, rules)
+  const { points, ofFullDays, rejected } = acceptTrack(
+    request.points,
+    receivedMs,
+    rules,
+    rules.fullDaysOf?.(request.user_id),
+  )
   // If several points of a batch have the same identity, the first one counts.
   const distinct = new Map<string, Entry>()
   for (const point of points) {
@@ -42,7 +47,7 @@ export async function syncTrack(
     entries: [...distinct.values()],
     duplicateKey: '',
     recordedMs: receivedMs,
-    position: latestPosition(points),
+    position: latestPosition([...points, ...ofFullDays]),
   })
   const repeated = points.length - distinct.size
   // Also counted when the batch is refused, because it was received. The other points are counted by the admission.

@@ -33,6 +33,7 @@ const context = {
   metrics: createMetrics('flush'),
   retentionMs: 259_200_000,
   lockMs: 9_000,
+  maxAgeMs: 30 * 86_400_000,
   slicePoints: 100,
   stopping: new AbortController().signal,
 }

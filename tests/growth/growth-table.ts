@@ -91,9 +91,9 @@ export const KEYS: Readonly<Record<string, Growth>> = {
   'cache:photos:*': growth('survey-profile', 'photos of pilgrims', { pilgrim: 300 }, 'after thirty days'),
   'cache:full-days:*': growth(
     'scheduler',
-    'pilgrims with more points of a day than phones record',
-    { pilgrim: 50 },
-    'midnight',
+    'days of pilgrims with more points than phones record',
+    { pilgrim: 100 },
+    'once points of the day are too old',
   ),
   'cache:*': growth(
     'all',
@@ -105,7 +105,7 @@ export const KEYS: Readonly<Record<string, Growth>> = {
 
 const PER_CALL = { call: 2 * KB }
 export const TABLES: Readonly<Record<string, Growth>> = {
-  // 200,000 points of a day and pilgrim in the area, then tracks are refused until midnight (`points/full-days.ts`).
+  // 200,000 points of a day and pilgrim in the area, then its track points are rejected (`points/full-days.ts`).
   gps_points: growth('scheduler', 'stored points', { fixed: 2 * MB, point: 400 }, ERASED),
   dead_letters: growth(
     'scheduler',

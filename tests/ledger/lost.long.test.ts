@@ -54,6 +54,7 @@ describeOnServers('points that the store has lost', () => {
       metrics: createMetrics('test'),
       retentionMs: 6e4,
       lockMs: 9e4,
+      maxAgeMs: 30 * 86_400_000,
       slicePoints: 3,
       stopping: new AbortController().signal,
       ...changes,

@@ -19,6 +19,7 @@ import { describeOnServers, STACK_KINDS } from '#tests/helpers/suite.ts'
 import { onError, rules } from '#tests/kv/drivers.ts'
 
 export const RETENTION_MS = 259_200_000
+export const MAX_AGE_MS = 2_592_000_000
 /** Noon of a day in Taipei; the time of the flush until a test changes it. */
 export const NOON = Date.parse('2026-04-12T04:00:00Z')
 
@@ -60,6 +61,7 @@ export class FlushHarness {
       }),
       metrics: createMetrics('test'),
       retentionMs: RETENTION_MS,
+      maxAgeMs: MAX_AGE_MS,
       lockMs: 90_000,
       slicePoints: 5_000,
       stopping: new AbortController().signal,

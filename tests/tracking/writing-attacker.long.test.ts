@@ -174,6 +174,7 @@ async function openNight() {
         metrics: createMetrics('test'),
         retentionMs: 3 * DAY_MS,
         lockMs: 90_000,
+        maxAgeMs: 30 * 86_400_000,
         slicePoints: 5_000,
         stopping: new AbortController().signal,
         hidesLate: (userId) => userId === VICTIM,

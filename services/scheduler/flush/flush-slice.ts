@@ -16,7 +16,7 @@ import { type BufferEpoch, countSlice } from '#shared/points/ledger/counters.ts'
 import type { Calendar } from '#shared/core/rules/calendar.ts'
 import { isPlace } from '#shared/core/rules/geo.ts'
 import type { Fix } from '#shared/core/distance/points-to-distance.ts'
-import { foldPoints, latestPositionChanges, type Move, writeTotals } from './update-totals.ts'
+import { type DayPoints, foldPoints, latestPositionChanges, type Move, writeTotals } from './update-totals.ts'
 import { updateShownWalks } from './update-shown-walks.ts'
 import type { Slice } from '#shared/points/pending-points.ts'
 import { storeDeadLetter } from './store-dead-letters.ts'
@@ -53,8 +53,8 @@ interface FlushedSlice {
   /** Points of people who were erased after the points were received, or are erased. */
   readonly erased: number
   readonly left: readonly { readonly userId: string; readonly error: unknown }[]
-  /** The most points that one of the changed days of each pilgrim has now. */
-  readonly dayPoints: ReadonlyMap<string, number>
+  /** Numbers of points of the changed days; of a day that was stored in parts, one each. */
+  readonly dayPoints: readonly DayPoints[]
 }
 
 /** The dependencies of storing a slice, and what has become of it so far. */
@@ -65,7 +65,7 @@ interface Storing {
   readonly hidesLate: (userId: string) => boolean
   readonly counters: BufferEpoch
   readonly counts: Record<Exclude<keyof FlushedSlice, 'left' | 'dayPoints'>, number>
-  readonly dayPoints: Map<string, number>
+  readonly dayPoints: DayPoints[]
   /** Pilgrims who are left, and why. */
   readonly left: Map<string, unknown>
 }
@@ -88,7 +88,7 @@ export async function flushSlice(
 ): Promise<FlushedSlice> {
   const counts = { stored: 0, duplicates: 0, deadLetters: 0, erased: 0 }
   const left = new Map<string, unknown>()
-  const dayPoints = new Map<string, number>()
+  const dayPoints: DayPoints[] = []
   const storing: Storing = { db, calendar, now, hidesLate, counters: slice, counts, dayPoints, left }
   const points: OwnedPoint[] = []
   for (const { userId, entries } of slice.pending)
@@ -153,7 +153,7 @@ async function store(
   { db, calendar, now, hidesLate, counters, counts, dayPoints }: Storing,
   points: readonly OwnedPoint[],
 ): Promise<void> {
-  const [stored, duplicates, erased, most] = await db.transaction(async (given) => {
+  const [stored, duplicates, erased, days] = await db.transaction(async (given) => {
     const tx = tracedStatements(given)
     const userIds = [...new Set(points.map(({ userId }) => userId))]
     const positions = await lockPilgrims(tx, userIds)
@@ -167,17 +167,17 @@ async function store(
     const moves = await latestPositionChanges(tx, changes, positions)
     const claims = changes.filter(({ userId }) => hidesLate(userId))
     await updateShownWalks(tx, fresh, claims, calendar, now())
-    const most = await writeTotals(tx, changes, moves, calendar)
+    const days = await writeTotals(tx, changes, moves, calendar)
     await recordCellChanges(tx, fresh, moves, calendar)
     const stored = fresh.length
     const [repeated, erased] = [remaining.length - stored, points.length - remaining.length]
     await countSlice(tx, counters, { stored, repeated, erased })
-    return [stored, repeated, erased, most] as const
+    return [stored, repeated, erased, days] as const
   })
   counts.stored += stored
   counts.duplicates += duplicates
   counts.erased += erased
-  for (const [userId, points] of most) dayPoints.set(userId, Math.max(points, dayPoints.get(userId) ?? 0))
+  dayPoints.push(...days)
 }
 
 /** Locks the pilgrims of a slice in the order of all flushes. @returns their latest positions, where known */

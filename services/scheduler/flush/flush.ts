@@ -12,7 +12,7 @@ import {
 } from '#shared/points/pending-points.ts'
 import { isDatabaseUnavailable, isStatementTimeout } from '#shared/stores/db/db.ts'
 import { isKvUnavailable } from '#shared/stores/kv/kv.ts'
-import { noteFullDays, POINTS_A_DAY } from '#shared/points/full-days.ts'
+import { type FullDay, noteFullDays, POINTS_A_DAY } from '#shared/points/full-days.ts'
 import { dropOldPositions } from '#shared/points/old-positions.ts'
 import { storeCounters } from '#shared/points/ledger/counters.ts'
 import { span } from '#shared/runtime/traces.ts'
@@ -36,7 +36,9 @@ export interface FlushContext extends Pick<
   readonly slicePoints: number
   /** Whether others are shown a pilgrim's late points only after the next midnight; without it, nobody's. */
   readonly hidesLate?: (userId: string) => boolean
-  /** Points of one day from which on a pilgrim's points are not admitted until midnight. */
+  /** How old points may be when they are accepted (ms). */
+  readonly maxAgeMs: number
+  /** Points of a pilgrim's day beyond which further track points of that day are rejected. */
   readonly pointsADay?: number
   /** Aborted when the process stops: running slices are finished, the others stay pending. */
   readonly stopping: AbortSignal
@@ -227,10 +229,10 @@ async function flushLocked(
   lock: FlushLock,
   done: Partial<FlushResult>[],
 ): Promise<FlushRecord> {
-  const { kv, now, calendar, log, slicePoints, stopping } = context
+  const { kv, now, log, maxAgeMs, slicePoints, stopping } = context
   const startedAt = new Date(now())
   const pending = slices(kv, partition, slicePoints)
-  const full = new Set<string>()
+  const full: FullDay[] = []
   const worker = async () => {
     // A worker that throws ends the iterator, and with it the other workers.
     for await (const slice of pending) {
@@ -244,13 +246,9 @@ async function flushLocked(
   const ends = await Promise.allSettled(Array.from({ length: CONCURRENT_SLICES }, worker))
   for (const end of ends) if (end.status === 'rejected') throw end.reason
   if (stopping.aborted) done.push({ skipped: 1 })
-  if (full.size > 0)
-    await noteFullDays(kv, partition, full, calendar.span(calendar.day(now()))[1] - now()).catch(
-      (error: unknown) =>
-        log.warn('pilgrims with too many points of a day could not be noted', {
-          partition,
-          ...errorFields(error),
-        }),
+  if (full.length > 0)
+    await noteFullDays(kv, partition, full, startedAt.getTime(), maxAgeMs).catch((error: unknown) =>
+      log.warn('days with too many points could not be noted', { partition, ...errorFields(error) }),
     )
   const { stored, duplicates, deadLetters, failures, skipped } = sum(done)
   return {
@@ -265,13 +263,13 @@ async function flushLocked(
 }
 
 /**
- * @param full receives the pilgrims with more than `pointsADay` points of a day
+ * @param full receives the days with more than `pointsADay` points of a pilgrim
  * @throws when the database or the kv is down, so that the other slices are not tried
  */
 async function storeAndAcknowledge(
   { db, kv, calendar, now, log, retentionMs, hidesLate, pointsADay = POINTS_A_DAY }: FlushContext,
   slice: Slice,
-  full: Set<string>,
+  full: FullDay[],
 ): Promise<Partial<FlushResult>> {
   const { partition } = slice
   try {
@@ -279,7 +277,7 @@ async function storeAndAcknowledge(
     const { left, dayPoints, ...result } = await db.read(() =>
       flushSlice(db, calendar, slice, now, hidesLate),
     )
-    for (const [userId, points] of dayPoints) if (points > pointsADay) full.add(userId)
+    for (const { userId, day, points } of dayPoints) if (points > pointsADay) full.push({ userId, day })
     const isLeft = new Set(left.map(({ userId }) => userId))
     await kv.acknowledge(
       slice.partition,

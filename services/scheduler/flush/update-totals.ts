@@ -8,6 +8,7 @@ import {
   readDays,
   readPointsOfDays,
 } from '#shared/points/totals/stored-days.ts'
+import type { FullDay } from '#shared/points/full-days.ts'
 import type { Calendar } from '#shared/core/rules/calendar.ts'
 import { isPlace } from '#shared/core/rules/geo.ts'
 import {
@@ -136,21 +137,19 @@ const HOUR_MS = 3_600_000
 /**
  * @param changes in the order of the pilgrims' ids; this transaction holds the locks of their rows
  * @param moves changes of their latest positions, in the same order
- * @returns the most points that one of the changed days of each pilgrim has now
+ * @returns how many points each of the changed days has now
  */
 export async function writeTotals(
   tx: Tx,
   changes: readonly PilgrimChange[],
   moves: readonly Move[],
   calendar: Calendar,
-): Promise<ReadonlyMap<string, number>> {
-  const most = new Map<string, number>()
-  if (changes.length === 0) return most
+): Promise<readonly DayPoints[]> {
+  if (changes.length === 0) return []
   await writePilgrims(tx, changes, moves)
   const news = await writeDays(tx, changes, calendar)
   await writeEvent(tx, changes, news)
-  for (const { userId, points } of news) most.set(userId, Math.max(points, most.get(userId) ?? 0))
-  return most
+  return news
 }
 
 async function writePilgrims(
@@ -242,14 +241,13 @@ function upsertDays(tx: Tx, rows: readonly DayRow[]) {
     SELECT c.user_id, c.day_name AS day, d.hours, d.points FROM c JOIN pilgrim_days d USING (user_id, day)`
 }
 
-/**
- * A pilgrim's day: its points, whether the pilgrim is new on it, and the starts of the hours in which they are new
- * (epoch milliseconds).
- */
-interface News {
-  readonly userId: string
+/** Number of points of a pilgrim's day. */
+export interface DayPoints extends FullDay {
   readonly points: number
-  readonly day: string
+}
+
+/** Whether a pilgrim is new on a day, and the starts of the hours in which they are new (epoch milliseconds). */
+interface News extends DayPoints {
   readonly newDay: boolean
   readonly newHours: readonly number[]
 }

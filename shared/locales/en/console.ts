@@ -520,6 +520,7 @@ export const words = {
       unreadable: 'no position in it',
       'old-place': 'old place',
       'invalid-field': 'wrong field',
+      'full-day': 'too many of a day',
       'not-a-list': 'no list',
       'too-many': 'too many',
       'no-room': 'buffer full',

@@ -509,6 +509,7 @@ export const words: ConsoleWords = {
       unreadable: '沒有位置',
       'old-place': '舊的位置',
       'invalid-field': '欄位有誤',
+      'full-day': '單日過多',
       'not-a-list': '不是清單',
       'too-many': '一次太多',
       'no-room': '緩衝區已滿',

@@ -94,8 +94,8 @@ export type Verdict =
     }
   | { readonly outcome: 'limited'; readonly retryAfterMs: number }
   | { readonly outcome: 'refused'; readonly status: 'paused' | 'ended'; readonly message: string | null }
-  /** The pilgrim has too many pending points, or too many of one day (`points/full-days.ts`). */
-  | { readonly outcome: 'full'; readonly of?: 'day' }
+  /** The pilgrim has too many pending points. */
+  | { readonly outcome: 'full' }
   /** The pilgrim was erased, after the points were received or without having consented anew. */
   | { readonly outcome: 'erased' }
   /** The pilgrim has taken back the consent. */

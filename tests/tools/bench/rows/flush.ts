@@ -58,6 +58,7 @@ export const flushAll = (db: Database, kv: Kv) =>
     metrics: createMetrics('bench'),
     retentionMs: RETENTION_MS,
     lockMs: 90_000,
+    maxAgeMs: 30 * 86_400_000,
     slicePoints: 5_000,
     stopping: new AbortController().signal,
   })

@@ -9,13 +9,12 @@ import { endTrackers } from '#shared/pilgrims/tracker-keys.ts'
 import { endShares } from '#shared/pilgrims/shares.ts'
 import { updateLiveMapPresence } from '#shared/pilgrims/kv-copies.ts'
 import { isClaim } from '#shared/service/security/claims.ts'
-import { expectNoPalanquin, upsertPilgrim } from './write-profile.ts'
+import { upsertPilgrim } from './write-profile.ts'
 
 /**
  * Records it and its history in one transaction. A pilgrim who withdraws it leaves the live map immediately, their
  * links and tracker apps end, and no points of theirs are admitted until they consent again. A claim destroys nothing:
  * links and tracker apps work again with the next consent. An erased person who consents begins anew.
- * @throws Refusal 409 for a claim that would take the palanquin off the map
  * @throws KvUnavailable when the kv has to change or a key is to be refused, and then nothing is stored; or when the kv
  * does not know yet that an erased person begins anew, and then the call is to be repeated
  */
@@ -35,7 +34,6 @@ export async function recordConsent(
       consentWithdrawn: !agreed,
     }
     const held = await upsertPilgrim(tx, userId, {}, at.getTime())
-    if (!agreed) expectNoPalanquin(config, held)
     const row = await upsertPilgrim(tx, userId, fields, at.getTime())
     if (!agreed && !isClaim(config, userId)) {
       await endShares(tx, userId)

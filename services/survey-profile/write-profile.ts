@@ -117,17 +117,6 @@ export async function syncUser(context: ServiceContext, request: UserSyncRequest
 // A pilgrim's own status: active ↔ withdrawn, active → completed. The pilgrim cannot change completed, unless it was a
 // claim that set it.
 
-/** A stranger must not take the palanquin off the map. @throws Refusal 409 for a claim whose device it is */
-export function expectNoPalanquin(
-  config: Pick<ServiceContext['config'], 'identity'>,
-  { userId, palanquin }: Pick<Row, 'userId' | 'palanquin'>,
-): void {
-  if (palanquin && isClaim(config, userId))
-    throw conflict(
-      'A device of this id leads the map. Ask the organisers to name another one, and then try again.',
-    )
-}
-
 const NEXT: Record<ParticipantStatus, readonly ParticipantStatus[]> = {
   active: ['active', 'withdrawn', 'completed'],
   withdrawn: ['withdrawn', 'active'],
@@ -150,7 +139,6 @@ export async function setParticipantStatus(
     const from = held.participantStatus as ParticipantStatus
     const next = held.completionClaimed ? NEXT.active : NEXT[from]
     if (!next.includes(status)) throw conflict(refusal(from, status))
-    if (status === 'withdrawn') expectNoPalanquin(config, held)
     const claimed = isClaim(config, userId)
     const completionClaimed =
       status === 'completed' && claimed && (held.completionClaimed || from !== 'completed')

@@ -291,5 +291,5 @@ export const privacyEndpoint = endpoint('POST /api/event/privacy', {
   caller: 'body',
   body: PrivacyRequest,
   data: PrivacyAnswer,
-  errors: ['conflict', 'erased'],
+  errors: ['erased'],
 })

@@ -300,6 +300,35 @@ describeOnServers('the map of followers', () => {
     }
   })
 
+  test('a replica that cannot read the device forgets and hides no palanquin', async () => {
+    const away = () => Promise.reject(new DatabaseTimeout())
+    const late = { ...db, read: away } as unknown as Database
+    const device = 'w-5hk3q7d2m9x0c4v8b1n6r2t7ye'
+    const [one, knowsNone] = [replica(), replica({ db: late })]
+    const given: { db: Database } = { db }
+    const knowsFormer = replica({ db: new Proxy(db, { get: (_, name: keyof Database) => given.db[name] }) })
+    await knowsFormer.refresh()
+    given.db = late
+    await db.sql`INSERT INTO pilgrims (user_id, palanquin, created_at, updated_at) VALUES (${device}, true, now(), now())`
+    await one.refresh()
+    await one.report(device, null, 2_000)
+    for (let round = 0; round < 2; round++) {
+      nowMs += 10_000
+      for (const each of [one, knowsNone, knowsFormer, one]) {
+        await each.refresh()
+        await each.refresh()
+        expect((await each.whole()).palanquin?.route_km).toBe(2)
+      }
+      // Then one of them makes the snapshot.
+      nowMs += 10_000
+      for (const each of [knowsNone, one]) {
+        await each.refresh()
+        expect((await each.whole()).palanquin?.route_km).toBe(2)
+      }
+    }
+    await db.sql`DELETE FROM pilgrims`
+  })
+
   const [APP, LINE] = ['w-5hk3q7d2m9x0c4v8b1n6r2t7ye', 'U11111111111111111111111111111111']
   const [OURS, THEIRS, GONE] = ['1', '2', '3'].map(
     (digit) => `${digit.repeat(8)}-0000-4000-8000-000000000000`,
@@ -308,7 +337,7 @@ describeOnServers('the map of followers', () => {
     // [whose device, named tracker, what may move it]
     ['the phone of an id that an app made', APP, null, ['phone']],
     ['a tracker of such an id', APP, OURS, [OURS]],
-    ['a tracker of an id that others may know', LINE, OURS, [OURS]],
+    ['a tracker of an id that others may know, and hide', LINE, OURS, [OURS]],
     ['a tracker that was revoked', LINE, GONE, []],
     ['an id that others may know, named by an earlier release', LINE, null, []],
   ])('one device moves the palanquin: %s', async (_, userId, tracker, movers) => {
@@ -317,6 +346,8 @@ describeOnServers('the map of followers', () => {
                  VALUES (${userId}, true, ${tracker}, now(), now())`
     for (const id of [OURS, THEIRS])
       await db.sql`INSERT INTO trackers (id, user_id, key_hash, created_at) VALUES (${id}, ${userId}, ${id}, now())`
+    if (userId === LINE)
+      await db.sql`UPDATE pilgrims SET participant_status = 'withdrawn', consent_withdrawn = true`
     await one.refresh()
     for (const [i, device] of ['phone', OURS, THEIRS].entries()) {
       await one.report(userId, device === 'phone' ? null : device, 1_000 * (i + 1))

@@ -267,8 +267,9 @@ export class FollowersMap {
     try {
       // By the kv's clock: a replica whose clock is ahead would make the others show its older snapshot as new.
       const version = this.#versionAt(await this.context.kv.clock())
-      await this.palanquin.refresh()
-      if (version === this.#last?.map.version) return await this.#hidePalanquin(this.#last)
+      const isRead = await this.palanquin.refresh()
+      if (version === this.#last?.map.version)
+        return isRead ? await this.#hidePalanquin(this.#last) : undefined
       this.#last ??= parsed(await this.context.kv.cached(KEY))
       this.#publish(await this.#shared(version))
     } catch (error) {

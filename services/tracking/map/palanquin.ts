@@ -36,9 +36,9 @@ export class Palanquin {
 
   constructor(private readonly context: Context) {}
 
-  /** Hash of its device; null: no device leads. */
+  /** Hash of the device whose place is shown; null: none is. */
   get hash(): string | null {
-    return this.#device ? hashOf(this.#device) : null
+    return this.#reported?.device ?? (this.#device ? hashOf(this.#device) : null)
   }
 
   /** Where it was last, exactly: it is public, and no crowd hides it. null: there is none, or it was not seen for a day. */
@@ -48,19 +48,27 @@ export class Palanquin {
   }
 
   /**
-   * Reads which device it is, and where. Once the device has lost the name, its place is deleted from the kv.
+   * Reads which device it is, and where. Once the device has lost the name, its place is deleted from the kv. While the
+   * database does not answer, the place in the kv holds: a replica that can read the device forgets it.
+   * @returns whether the device could be read
    * @throws KvUnavailable
    */
-  async refresh(): Promise<void> {
+  async refresh(): Promise<boolean> {
     const { event, kv, log } = this.context
     // The place first: a place of a device that was named meanwhile is not taken for one of a former device.
     const json = await kv.cached(KEY)
     const reported = json === null ? null : (JSON.parse(json) as Reported)
     const named = event.current.followed === 'walk' ? null : this.#readDevice()
-    this.#device = await readOr(log, 'the palanquin', Promise.resolve(named), this.#device)
-    const isOther = reported !== null && reported.device !== this.hash
-    this.#reported = isOther ? null : reported
-    if (isOther && this.#device !== undefined) await kv.forget(KEY)
+    const device = await readOr(log, 'the palanquin', Promise.resolve(named), undefined)
+    this.#reported = reported
+    if (device === undefined) return false
+    this.#device = device
+    if (reported === null || (device !== null && reported.device === hashOf(device))) return true
+    this.#reported = null
+    // A device that was named meanwhile may have reported.
+    const latest = await kv.cached(KEY)
+    if (latest !== null && (JSON.parse(latest) as Reported).device === reported.device) await kv.forget(KEY)
+    return true
   }
 
   /**
@@ -77,8 +85,9 @@ export class Palanquin {
       const device = this.#device
       if (!device || device.userId !== userId || device.keyHash !== keyHash || !position) return verdict
       return verdict.then((decided) => {
-        // Others may fill the buffer and the limits of a claim, and the palanquin goes on.
-        if (['admitted', 'full', 'limited'].includes(decided.outcome))
+        // Others may fill the buffer and the limits of a claim, or refuse its consent, and the palanquin goes on.
+        const isRefused = decided.outcome === 'no-consent' && isClaim(this.context.config, userId)
+        if (isRefused || ['admitted', 'full', 'limited'].includes(decided.outcome))
           void this.#move(hashOf(device), position)
         return decided
       })
@@ -99,20 +108,22 @@ export class Palanquin {
 
   /**
    * Hidden or erased people have none. Nor has a claim without a tracker, which was named by an earlier release, or while
-   * `EVENT_IDENTITY` was `line`.
+   * `EVENT_IDENTITY` was `line`. With one, it is no matter whether the claim hides: that may be a stranger's doing.
    */
   async #readDevice(): Promise<Device | null> {
     const { config, db } = this.context
     const [named] = await db.read(
-      () => db.sql<{ userId: string; byTracker: boolean; keyHash: string | null }[]>`
-        SELECT p.user_id AS "userId", p.palanquin_tracker IS NOT NULL AS "byTracker", t.key_hash AS "keyHash"
+      () => db.sql<{ userId: string; hides: boolean; byTracker: boolean; keyHash: string | null }[]>`
+        SELECT p.user_id AS "userId", p.palanquin_tracker IS NOT NULL AS "byTracker", t.key_hash AS "keyHash",
+          p.consent_withdrawn OR p.participant_status = 'withdrawn' AS hides
         FROM pilgrims p LEFT JOIN trackers t ON t.id = p.palanquin_tracker AND t.user_id = p.user_id
-        WHERE p.palanquin AND NOT p.consent_withdrawn AND p.participant_status <> 'withdrawn'`,
+        WHERE p.palanquin`,
     )
     if (named === undefined) return null
-    const { userId, byTracker, keyHash } = named
+    const { userId, hides, byTracker, keyHash } = named
+    const claimed = isClaim(config, userId)
     // A tracker may have been revoked.
-    const isDevice = byTracker ? keyHash !== null : !isClaim(config, userId)
+    const isDevice = byTracker ? keyHash !== null && (claimed || !hides) : !claimed && !hides
     return isDevice ? { userId, keyHash } : null
   }
 }

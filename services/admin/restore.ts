@@ -29,7 +29,13 @@ import {
 } from '#shared/stores/kv/kv.ts'
 import { admissionRules } from '#shared/points/admission.ts'
 import { collectJournals } from '#shared/points/journal/journal-export.ts'
-import { type Migration, applyMigrations, lockMigrations, MIGRATIONS } from '#shared/stores/db/migrate.ts'
+import {
+  type Migration,
+  applyMigrations,
+  isOfLaterRelease,
+  lockMigrations,
+  MIGRATIONS,
+} from '#shared/stores/db/migrate.ts'
 import { createLog } from '#shared/runtime/log.ts'
 import { createCalendar } from '#shared/core/rules/calendar.ts'
 import { finishErasures } from './erasure/finish-erasures.ts'
@@ -231,14 +237,19 @@ async function restoreDatabase(
   await db.sql.unsafe(`ANALYZE ${TABLES.join(', ')}`)
 }
 
-/** Drops every table, also those of a later release, which its migrations would create again. */
+/**
+ * Drops every table of the service. Where a later release has migrated the database, its tables are not known, and all
+ * of the schema are dropped: its migrations would create them again.
+ */
 async function dropTables(tx: Tx): Promise<void> {
-  const tables = await tx.sql<{ name: string }[]>`
-    SELECT oid::regclass::text AS name FROM pg_class c
-    WHERE relnamespace = 'public'::regnamespace AND relkind IN ('r', 'p') AND NOT relispartition
-      AND NOT EXISTS (SELECT FROM pg_depend d WHERE d.objid = c.oid AND d.deptype = 'e')`
-  const names = [...tables.map(({ name }) => name), 'drizzle.__drizzle_migrations']
-  await tx.sql.unsafe(`DROP TABLE IF EXISTS ${names.join(', ')} CASCADE`)
+  const later = (await isOfLaterRelease(tx))
+    ? await tx.sql<{ name: string }[]>`
+        SELECT oid::regclass::text AS name FROM pg_class c
+        WHERE relnamespace = 'public'::regnamespace AND relkind IN ('r', 'p') AND NOT relispartition
+          AND NOT EXISTS (SELECT FROM pg_depend d WHERE d.objid = c.oid AND d.deptype = 'e')`
+    : []
+  const names = new Set([...TABLES, ...later.map(({ name }) => name), 'drizzle.__drizzle_migrations'])
+  await tx.sql.unsafe(`DROP TABLE IF EXISTS ${[...names].join(', ')} CASCADE`)
 }
 
 async function fill(tx: Tx, { path, counts }: Verified): Promise<void> {

@@ -249,6 +249,15 @@ describe('a backup, and its restore', () => {
     expect((await verifyBackup(from)).header.schema).toEqual(MIGRATIONS.map(({ name }) => name))
   })
 
+  test('a restore leaves the tables of other programs', async () => {
+    const { installation } = target
+    await restoreBackup(installation, await verifyBackup(path), REPLACE)
+    await installation.db.sql`CREATE TABLE others_rows (id integer)`
+    await restoreBackup(installation, await verifyBackup(path), REPLACE)
+    expect(await installation.db.sql`SELECT FROM others_rows`).toHaveLength(0)
+    await installation.db.sql`DROP TABLE others_rows`
+  })
+
   test('an existing file is not replaced, and a failed backup leaves no file', async () => {
     expect(await refusal(writeArchive(path, (write) => takeBackup(source.installation, write)))).toMatch(
       /exists already/,

@@ -51,18 +51,26 @@ describeOnServers('the sweep of erasures', () => {
     for (const job of sweep) await job.stop()
   })
 
-  test('an erasure empties the tables that a later release has added', async () => {
+  test('an erasure empties the tables that a later release has added, and no other program’s', async () => {
     const { context } = late
     const { sql } = context.db
-    const [erased, other] = [newUser(), newUser()]
     await sql`CREATE TABLE next_steps (user_id text NOT NULL, steps integer)`
-    for (const userId of [erased, other]) {
-      await setPhone(context, { user_id: userId, phone: '0912345678' })
-      await sql`INSERT INTO next_steps VALUES (${userId}, 7)`
+    await sql`CREATE TABLE others_rows (user_id integer NOT NULL)`
+    const left = async () => {
+      const [erased, other] = [newUser(), newUser()]
+      for (const userId of [erased, other]) {
+        await setPhone(context, { user_id: userId, phone: '0912345678' })
+        await sql`INSERT INTO next_steps VALUES (${userId}, 7)`
+      }
+      await late.erase(erased)
+      const rows = await sql<{ user_id: string }[]>`SELECT user_id FROM next_steps`
+      return [erased, other].map((userId) => rows.some((row) => row.user_id === userId))
     }
-    await late.erase(erased)
-    expect(await sql`SELECT user_id FROM next_steps`).toMatchObject([{ user_id: other }])
-    await sql`DROP TABLE next_steps`
+    expect(await left()).toEqual([true, true])
+    await sql`INSERT INTO drizzle.__drizzle_migrations (hash, created_at, readable_from) VALUES ('next', 9e12, '1.6.0')`
+    expect(await left()).toEqual([false, true])
+    await sql`DELETE FROM drizzle.__drizzle_migrations WHERE hash = 'next'`
+    await sql`DROP TABLE next_steps, others_rows`
   })
 
   test('a picture that can not be deleted holds up no other, of its pilgrim or of others', async () => {

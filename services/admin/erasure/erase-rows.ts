@@ -16,6 +16,7 @@ import {
 } from '#shared/stores/schema/tables.ts'
 import { countPoints } from '#shared/points/ledger/counters.ts'
 import type { Tx } from '#shared/stores/db/db.ts'
+import { isOfLaterRelease } from '#shared/stores/db/migrate.ts'
 import { lockPerson, lockRecipients } from '#shared/pilgrims/person-lock.ts'
 import { addErasedReportTotals } from '#shared/pilgrims/report-totals.ts'
 import type { ServiceContext } from '#shared/service/context.ts'
@@ -138,10 +139,12 @@ async function emptyTables(tx: Tx, userId: string): Promise<Record<PersonalTable
 
 /** Tables with personal data that a later release has added, which was rolled back to this one. */
 async function laterTables(tx: Tx): Promise<string[]> {
+  // Otherwise another table of this name is another program's.
+  if (!(await isOfLaterRelease(tx))) return []
   const tables = await tx.sql<{ name: string }[]>`
     SELECT relname AS name FROM pg_class c JOIN pg_attribute a ON a.attrelid = c.oid
     WHERE relnamespace = 'public'::regnamespace AND relkind IN ('r', 'p') AND NOT relispartition
-      AND attname = 'user_id' AND NOT attisdropped`
+      AND attname = 'user_id' AND NOT attisdropped AND atttypid = 'text'::regtype`
   const known: readonly string[] = PERSONAL_TABLES
   return tables.map(({ name }) => name).filter((name) => !known.includes(name))
 }

@@ -83,6 +83,16 @@ export async function readSchema(tx: Tx, migrations = MIGRATIONS, release = RELE
   return rows.flatMap(({ made_ms }) => names.get(made_ms) ?? [])
 }
 
+/** Whether a later release has migrated the database, and may have added tables. */
+export async function isOfLaterRelease(tx: Tx): Promise<boolean> {
+  const [table] = await tx.sql`SELECT to_regclass('drizzle.__drizzle_migrations') IS NOT NULL AS known`
+  if (!table?.known) return false
+  const [row] = await tx.sql<{ later: boolean }[]>`
+    SELECT EXISTS (SELECT FROM drizzle.__drizzle_migrations
+      WHERE created_at <> ALL(${MIGRATIONS.map(({ madeMs }) => madeMs)}::float8[]::bigint[])) AS later`
+  return row!.later
+}
+
 /** @throws OtherSchema unless the database has the schema of this release, or a later one that it can read */
 export async function expectSchema(tx: Tx, migrations = MIGRATIONS): Promise<void> {
   const applied = await readSchema(tx, migrations)

@@ -284,8 +284,8 @@ test('a service is asked at the port and the paths that it has', () => {
   const services = ofKind<Resource & { spec: { clusterIP?: string; ports: { port: number }[] } }>('Service')
   for (const { metadata, spec } of services.filter(({ metadata: { name } }) => name !== 'caddy')) {
     expect(spec.ports.map(({ port }) => port)).toEqual([servicePort])
-    // Caddy asks for the addresses of tracking's replicas.
-    expect(spec.clusterIP).toBe(metadata.name === 'tracking' ? 'None' : undefined)
+    // Caddy asks for the addresses of all replicas.
+    expect(spec.clusterIP).toBe(metadata.name === 'scheduler' ? undefined : 'None')
     if (metadata.name !== 'scheduler')
       expect(upstreams).toMatch(new RegExp(`\\b${metadata.name}[: ]${servicePort}\\b`))
   }

@@ -144,7 +144,7 @@ test('what cannot be kept is said at once', async () => {
   }
   expect(await queue.record(at(1))).toMatchObject({
     ok: false,
-    error: { code: 'storage', message: 'This device cannot keep the point: QuotaExceededError' },
+    error: { code: 'storage', message: 'This device cannot keep it: QuotaExceededError' },
   })
   expect(await queue.waiting()).toEqual([])
 })

@@ -93,6 +93,9 @@ function waitMs({ status, retryAfter = 0 }: ClientError): number {
   return wait === null ? retryAfter * 1_000 : wait.untilMs - serviceNow()
 }
 
+/** What no answer came to, or what the service could not answer, is read again soon, however seldom it is read. */
+const againMs = ({ status }: ClientError): number => (status === 0 || status >= 500 ? FRESH_MS : Infinity)
+
 /** @param key names what is read; with another key another resource is made */
 function createResource<T>(key: string, load: (signal: AbortSignal) => Promise<Answer<T>>, everyMs: number) {
   const last = everyMs > 0 ? recall(key) : null
@@ -132,7 +135,7 @@ function createResource<T>(key: string, load: (signal: AbortSignal) => Promise<A
       if (everyMs > 0) memory.set(nameOf(key), { key, value: answer.data, at: at.value })
     }
     error.value = answer.ok ? null : answer.error
-    const nextMs = answer.ok ? everyMs : waitMs(answer.error) || everyMs
+    const nextMs = answer.ok ? everyMs : waitMs(answer.error) || Math.min(everyMs, againMs(answer.error))
     if (nextMs > 0) timer = window.setTimeout(tick, nextMs)
   }
   // A page that nobody sees asks nothing.

@@ -80,7 +80,7 @@ async function keepPoints(
     await store.add(points as QueuedPoint[])
     return { ok: true }
   } catch (error) {
-    return failure('storage', `This device cannot keep the point: ${(error as Error).message}`)
+    return failure('storage', `This device cannot keep it: ${(error as Error).message}`)
   }
 }
 
@@ -114,16 +114,15 @@ export function createTrackQueue(options: TrackQueueOptions): TrackQueue {
     const text = JSON.stringify(fields)
     try {
       for (;;) {
-        const refused = (await store.rejected(userId)).filter((entry) => entry.kind === kind)
-        const taken = [...(await store.oldest(userId, kind, ALL)), ...refused]
-        const t = Math.max(clock.now(), ...taken.map((entry) => entry.t + 1))
+        const taken = [...(await store.oldest(userId, kind, ALL)), ...(await store.rejected(userId))]
+        const t = Math.max(clock.now(), ...taken.map((one) => (one.kind === kind ? one.t + 1 : 0)))
         await store.add([{ userId, kind, t, fields }])
-        const kept = (await store.oldest(userId, kind, ALL)).find((entry) => entry.t === t)
+        const kept = (await store.oldest(userId, kind, ALL)).find((one) => one.t === t)
         // Another tab may have taken the same time, or has sent the entry already.
         if (kept === undefined || JSON.stringify(kept.fields) === text) break
       }
     } catch (error) {
-      return failure('storage', `This device cannot keep the entry: ${(error as Error).message}`)
+      return failure('storage', `This device cannot keep it: ${(error as Error).message}`)
     }
     await rounds.look()
     awaken()

@@ -98,7 +98,7 @@ const SPOTS = [
 
 /**
  * The nearest place for a number that nothing covers; null: there is none.
- * @param middle where it would stand, and its size, in the pixels of the boxes that are taken
+ * Places and sizes are in the pixels of the boxes that are taken.
  */
 export function freeSpot(
   [x, y]: readonly [number, number],

@@ -95,3 +95,30 @@ export const SearchField = ({ label, onType, ...rest }: SearchProps) => (
     onInput={(event) => onType(event.currentTarget.value)}
   />
 )
+
+interface FileDropProps {
+  readonly title: string
+  readonly note: string
+  readonly accept: string
+  readonly name?: string
+  readonly onChoose: (file: File) => unknown
+}
+
+/** Takes a file that is dropped on it, or chosen. */
+export const FileDrop = ({ title, note, accept, name, onChoose }: FileDropProps) => (
+  <label class="drop">
+    <strong>{title}</strong>
+    <span class="small">{note}</span>
+    <input
+      type="file"
+      name={name}
+      accept={accept}
+      onChange={({ currentTarget }) => {
+        const file = currentTarget.files?.[0]
+        if (file !== undefined) onChoose(file)
+        // The same file can be chosen again once it was changed.
+        currentTarget.value = ''
+      }}
+    />
+  </label>
+)

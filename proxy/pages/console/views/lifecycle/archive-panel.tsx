@@ -5,6 +5,7 @@ import { dayOf, now } from '../../clock.ts'
 import { type EventSettings, event, readEvent } from '../../event.ts'
 import { BusyButton, warn } from '../../parts/actions.tsx'
 import { fileName, saveBlob } from '../../parts/download.ts'
+import { FileDrop } from '../../parts/fields.tsx'
 import { PanelFrom, refusalOf } from '../../parts/panel.tsx'
 import type { Resource } from '../../resource.ts'
 import { pair, words } from '../../words.ts'
@@ -84,8 +85,7 @@ function Import({ from, settings, condition }: ImportProps) {
   const left = useSignal<ReadonlySet<FilePart>>(new Set())
   // Unknown counts as yes: a route that is left out can be taken over later.
   const hasPoints = (condition.value.value?.ledger?.received ?? 1) > 0
-  const read = async (chosen: File | undefined) => {
-    if (chosen === undefined) return
+  const read = async (chosen: File) => {
     const found = await readFile(chosen)
     if (found === null) return
     left.value = new Set()
@@ -108,20 +108,13 @@ function Import({ from, settings, condition }: ImportProps) {
   }
   return (
     <div class="stack">
-      <label class="drop">
-        <strong>{said.import}</strong>
-        <span class="small">{said.note}</span>
-        <input
-          type="file"
-          name="settings-file"
-          accept=".zip,.json"
-          onChange={({ currentTarget }) => {
-            void read(currentTarget.files?.[0])
-            // The same file can be chosen again once it was changed.
-            currentTarget.value = ''
-          }}
-        />
-      </label>
+      <FileDrop
+        title={said.import}
+        note={said.note}
+        accept=".zip,.json"
+        name="settings-file"
+        onChoose={read}
+      />
       <div role="alert" class="problem">
         {problems.value.map((problem) => (
           <p key={problem}>{problem}</p>

@@ -8,7 +8,7 @@ import { useEffect, useMemo, useRef } from 'preact/hooks'
 import type { EventSettings } from '../../event.ts'
 import { ground, loadGround, sourceOf } from '../../map/ground.ts'
 import { MapHint, showHint } from '../../map/crowd-map.tsx'
-import { Field } from '../../parts/fields.tsx'
+import { Field, FileDrop } from '../../parts/fields.tsx'
 import { PanelFrom } from '../../parts/panel.tsx'
 import type { Resource } from '../../resource.ts'
 import { client } from '../../session.ts'
@@ -115,8 +115,7 @@ function RouteForm(props: PartProps) {
   const route = useMemo(() => routeOf(shown.lines), [shown.lines])
   const { language } = settings.languages.value
 
-  const read = async (file: File | undefined) => {
-    if (file === undefined) return
+  const read = async (file: File) => {
     const { readRouteFile } = await import('./route-file.ts')
     const found = await readRouteFile(file, language)
     fault.value = typeof found === 'string' ? found : null
@@ -146,19 +145,12 @@ function RouteForm(props: PartProps) {
       confirms={false}
       aside={overtaken === null ? null : <Meanwhile text={routeText(settings)} />}
     >
-      <label class="drop">
-        <strong>{said.drop}</strong>
-        <span class="small">{said.formats}</span>
-        <input
-          type="file"
-          accept=".gpx,.kml,.kmz,.geojson,.json,.tcx,.zip"
-          onChange={({ currentTarget }) => {
-            void read(currentTarget.files?.[0])
-            // The same file can be chosen again once it was changed.
-            currentTarget.value = ''
-          }}
-        />
-      </label>
+      <FileDrop
+        title={said.drop}
+        note={said.formats}
+        accept=".gpx,.kml,.kmz,.geojson,.json,.tcx,.zip"
+        onChoose={read}
+      />
       <p role="alert" class="problem">
         {fault.value === null ? null : said.faults[fault.value]}
       </p>

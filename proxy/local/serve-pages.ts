@@ -3,7 +3,13 @@
  * request.
  */
 import { matchesEtag } from '#shared/service/http/headers.ts'
-import { buildPages, type PageEvent, type PageSettings, type Site } from '../pages/build/build-pages.ts'
+import {
+  buildPages,
+  type PageEvent,
+  type PageSettings,
+  type Site,
+  siteKey,
+} from '../pages/build/build-pages.ts'
 import { compress, type Encoding, ENCODINGS } from '../pages/build/compress.ts'
 import { type MapTiles, mapTilesOf } from '../pages/build/map-tiles.ts'
 import { cacheControlOf, PAGES, policyOf } from '../pages/pages.ts'
@@ -49,17 +55,19 @@ export function pageServer(
   event: { readonly current: PageEvent },
 ): (request: Request, path: string) => Promise<Response | null> {
   let site: Promise<Site> | undefined
+  let builtFor: PageEvent | undefined
   let key: string | undefined
   let tiles: Promise<MapTiles | null> | undefined
   const stored = new Map<string, Stored>()
 
   const find = async (path: string): Promise<Stored | null> => {
-    const { name, language, languages, route } = event.current
-    const now = [name, language, ...languages, route?.lengthM].join()
+    const { current } = event
+    const now = current === builtFor ? key : siteKey(settings, current)
+    builtFor = current
     if (key !== now) {
       key = now
       // Pages that are open go on loading the scripts that they were built with.
-      site = Promise.all([site?.catch(() => undefined), buildPages(settings, event.current)]).then(
+      site = Promise.all([site?.catch(() => undefined), buildPages(settings, current)]).then(
         ([before, built]) => new Map([...(before ?? []), ...built]),
       )
       stored.clear()

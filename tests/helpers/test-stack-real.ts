@@ -5,7 +5,7 @@
 import { readMetric } from './metrics.ts'
 import { existsSync, linkSync, mkdirSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { buildPages } from '#proxy/pages/build/build-pages.ts'
+import { buildPages, siteKey } from '#proxy/pages/build/build-pages.ts'
 import { mapTilesOf } from '#proxy/pages/build/map-tiles.ts'
 import { writeSite } from '#proxy/pages/build/write-site.ts'
 import { type Environment, readConfig } from '#shared/runtime/config/config.ts'
@@ -221,17 +221,8 @@ function linkAsset(from: string, to: string): void {
 /** The pages, built once for each event. Outside `bun run test` the directory is the stack's own. */
 async function builtPages(env: Environment): Promise<string> {
   const settings = readConfig(env)
-  const name = Bun.hash(
-    [
-      firstEvent(settings).name,
-      settings.identity,
-      settings.publicUrl,
-      settings.route?.lengthM,
-      settings.mapTiles,
-    ].join(),
-  ).toString(36)
   const parent = process.env.TEST_DIRECTORY ?? (await newDirectory('pages'))
-  const directory = join(parent, `pages-${name}`)
+  const directory = join(parent, `pages-${siteKey(settings, firstEvent(settings))}`)
   // Test files run in parallel; each writes the same bytes, and every file appears whole.
   if (existsSync(join(directory, '.files.json'))) return directory
   // What these pages have in common with those of other events is compressed already.

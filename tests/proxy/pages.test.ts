@@ -3,8 +3,9 @@ import { expect, test } from 'bun:test'
 import { mkdirSync, readdirSync, rmSync, utimesSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { PAGES, policyOf } from '#proxy/pages/pages.ts'
-import { buildPages, type Site } from '#proxy/pages/build/build-pages.ts'
+import { buildPages, type Site, siteKey } from '#proxy/pages/build/build-pages.ts'
 import { writeSite } from '#proxy/pages/build/write-site.ts'
+import { createRoute } from '#shared/core/map/walking-route.ts'
 import { firstEvent } from '#shared/pilgrims/event-settings.ts'
 import { readConfig } from '#shared/runtime/config/config.ts'
 import { newDirectory } from '#tests/helpers/process.ts'
@@ -38,6 +39,23 @@ test('another page makes another service worker, because the kept page comes bef
     [...of.keys()].filter((path) => path.endsWith('.js') && path !== '/walk/sw.js')
   expect(scripts(renamed)).toEqual(scripts(site))
   expect(Bun.hash(renamed.get('/walk/sw.js')!)).not.toBe(Bun.hash(site.get('/walk/sw.js')!))
+})
+
+test('pages of another time zone, language or route of the same length are not taken for these', () => {
+  const line = [
+    { lat: 51.84, lng: 5.86 },
+    { lat: 51.9, lng: 5.9 },
+  ]
+  const keys = [
+    siteKey(config, event),
+    siteKey({ ...config, timeZone: 'Europe/Amsterdam' }, event),
+    siteKey({ ...config, surveyUrl: 'https://survey.test/' }, event),
+    siteKey(config, { ...event, languages: event.languages.slice(1) }),
+    siteKey(config, { ...event, route: createRoute([line]) }),
+    siteKey(config, { ...event, route: createRoute([line.toReversed()]) }),
+  ]
+  expect(new Set(keys).size).toBe(keys.length)
+  expect(siteKey(config, { ...event })).toBe(keys[0]!)
 })
 
 test('a build deletes what is left of older ones, and nothing that another build is writing', async () => {

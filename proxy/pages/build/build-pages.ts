@@ -14,13 +14,18 @@ import { PAGES, type PageEntry } from '../pages.ts'
 /** Every file, by its path on the server. A page is `…/index.html`. */
 export type Site = ReadonlyMap<string, Uint8Array>
 
-export type PageSettings = Pick<
-  Config,
-  'identity' | 'publicUrl' | 'checkinUrl' | 'surveyUrl' | 'timeZone' | 'mapTiles'
->
+const FROM_SETTINGS = ['identity', 'publicUrl', 'checkinUrl', 'surveyUrl', 'timeZone', 'mapTiles'] as const
+const FROM_EVENT = ['name', 'language', 'languages', 'route'] as const
 
-export type PageEvent = Pick<Event, 'name' | 'language' | 'languages' | 'route'>
+export type PageSettings = Pick<Config, (typeof FROM_SETTINGS)[number]>
+export type PageEvent = Pick<Event, (typeof FROM_EVENT)[number]>
 type NamedSettings = PageSettings & PageEvent
+
+/** @returns a short text that is another one when anything differs of which the pages are built */
+export const siteKey = (settings: PageSettings, event: PageEvent): string =>
+  Bun.hash(
+    JSON.stringify([FROM_SETTINGS.map((name) => settings[name]), FROM_EVENT.map((name) => event[name])]),
+  ).toString(36)
 
 interface Shared {
   readonly icon: string

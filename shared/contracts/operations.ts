@@ -73,7 +73,7 @@ export const Health = z.object({
     .record(z.string(), Time.nullable())
     .meta({ examples: [{ 'event.example': '2026-07-01T00:00:00.000Z' }] })
     .describe('When the certificate of each public host ends, read within the last hour; null: unknown'),
-  version: exampleText('1.6.0'),
+  version: exampleText('1.7.0'),
 })
 export type Health = z.infer<typeof Health>
 

@@ -419,8 +419,18 @@ export const sendKept = async (): Promise<QueueState | null> => (await openedQue
 
 // Who walks, for the service.
 
+/** Entries of the pilgrim that are being written to the phone. */
+let beingKept = 0
+
 /** Keeps what the service shall know of the pilgrim. Only what was chosen on this phone is written. */
-export const tellService = (fields: PersonFields): Promise<Kept> => keepEntry('person', fields)
+export async function tellService(fields: PersonFields): Promise<Kept> {
+  beingKept++
+  try {
+    return await keepEntry('person', fields)
+  } finally {
+    beingKept--
+  }
+}
 
 /** Tells the service who walks, where it does not know and nothing waits that says so. */
 export async function introduce(): Promise<void> {
@@ -435,9 +445,9 @@ export async function introduce(): Promise<void> {
   })
 }
 
-/** The service has what was told of the pilgrim, unless more of it waits. */
+/** The service has what was told of the pilgrim, unless more of it waits, or is being kept. */
 async function noteKnown(userId: string): Promise<void> {
-  if ((await entriesOf('person')).length > 0) return
+  if ((await entriesOf('person')).length > 0 || beingKept > 0) return
   change('known', userId)
   profileChanged()
   await refreshProfile()

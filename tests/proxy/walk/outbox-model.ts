@@ -109,6 +109,8 @@ class Walk {
   chosen: boolean | null = null
   /** The consent that the last reading of the profile had. */
   #consentRead = false
+  /** Entries of the pilgrim that are being kept. */
+  #beingKept = 0
   #presses = 0
   #begun = 0
   readonly store: QueueStore
@@ -192,7 +194,8 @@ class Walk {
 
   async #personSettled(): Promise<void> {
     const { pilgrim } = this
-    if (pilgrim === undefined || (await this.store.oldest(pilgrim, 'person', 1)).length > 0) return
+    if (pilgrim === undefined) return
+    if ((await this.store.oldest(pilgrim, 'person', 1)).length > 0 || this.#beingKept > 0) return
     this.change('known', pilgrim)
     await this.read()
     for (const queue of this.windows) await queue.resume()
@@ -258,7 +261,9 @@ class Walk {
     if (agreed) this.change('agreed', '1')
     else this.change('withdrew', null)
     this.chosen = agreed
+    this.#beingKept++
     await this.queue(0).keep('person', { key: `${++this.#presses}`, agreed })
+    this.#beingKept--
   }
 
   /** Tells the service who walks, where it does not know, as `introduce` of the app does. */

@@ -2,7 +2,7 @@
 import { createSocket } from 'node:dgram'
 import { readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
-import { machineNow } from '#shared/runtime/clock.ts'
+import { isRecent, machineNow } from '#shared/runtime/clock.ts'
 import { readCommandLine, refuseCommandLine } from '#shared/runtime/command-line.ts'
 import { Redis } from 'ioredis'
 import { connect as connectNats } from 'nats'
@@ -217,7 +217,9 @@ function backups(folder: string): Promise<Found> {
     .reduce((one, other) => Math.max(one, other), 0)
   const ageMs = machineNow() - newest
   const found = newest === 0 ? `none in ${folder}` : `the last is ${(ageMs / 3_600_000).toFixed(1)} hours old`
-  return Promise.resolve(finding(ageMs <= OLD_BACKUP_MS, found, 'Take one: bun run backup.'))
+  return Promise.resolve(
+    finding(isRecent(newest, machineNow(), OLD_BACKUP_MS), found, 'Take one: bun run backup.'),
+  )
 }
 
 function settings({ alertUserId, publicUrl, env }: Config): Found {

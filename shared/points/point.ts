@@ -18,6 +18,7 @@ export interface Point extends Measurements {
   readonly sentMs: number
   /** The time at which the point counts. */
   readonly recordedMs: number
+  /** By the clock of the replica that took it: it orders the requests of two replicas only roughly. */
   readonly receivedMs: number
   readonly lat: number
   readonly lng: number

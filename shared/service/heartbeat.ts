@@ -2,12 +2,16 @@
  * Heartbeats: each process reports to the kv every few seconds which services it runs, so that operators see a service
  * or a replica that is gone. Nothing depends on them.
  */
-import type { MachineClock } from '#shared/runtime/clock.ts'
+import { isRecent, type MachineClock } from '#shared/runtime/clock.ts'
 import { hostname } from 'node:os'
 import type { KvKeys, KvServer } from '#shared/stores/kv/kv.ts'
 
 const EVERY_MS = 5_000
 export const SILENT_MS = 20_000
+
+/** Whether a report is of now. @param kvMs the kv's clock, by which reports are dated, epoch milliseconds */
+export const isReporting = (reportedMs: number, kvMs: number): boolean =>
+  isRecent(reportedMs, kvMs, SILENT_MS)
 /** The last report of a service stays readable for so long, and the list of its processes. */
 const KEPT_MS = 7 * 86_400_000
 /** A process that was not stopped but died is reported as silent for so long; then it counts as removed. */

@@ -41,7 +41,7 @@ export function startWatch(context: ServiceContext, listeners: Listeners) {
     counts: null,
     incident: null,
   }
-  const cursor = { change: 0, movedMs: context.now() }
+  const cursor = { change: 0, movedMs: 0 }
   const polled = (poll: () => Promise<void>): Repeated => {
     const polling = repeated(context.log, 'polling for the stream failed', POLL_MS, poll)
     polling.start()

@@ -126,9 +126,10 @@ export function createReceivedCount({ kv, log, now }: ServiceContext) {
   let timer: Timer | undefined
   let stopped = false
   const look = async (): Promise<void> => {
-    const nowMs = now()
     try {
-      steps.add({ counters: await kv.counters(), atMs: performance.now() }, nowMs)
+      const reading = { counters: await kv.counters(), atMs: performance.now() }
+      // Steps are shown with their time of day.
+      steps.add(reading, now())
     } catch (error) {
       if (!isKvUnavailable(error)) log.error('counting what was received failed', errorFields(error))
     }

@@ -9,7 +9,7 @@ import type { Health } from '#shared/contracts/operations.ts'
 import type { Condition, Part } from '#shared/contracts/supervision.ts'
 import type { ServiceContext } from '#shared/service/context.ts'
 import { within } from '#shared/runtime/deadline.ts'
-import { type Beats, readHeartbeats, SILENT_MS } from '#shared/service/heartbeat.ts'
+import { type Beats, isReporting, readHeartbeats } from '#shared/service/heartbeat.ts'
 import { lastBackupMs } from '#shared/service/last-backup.ts'
 import { showLedger } from '../ledger/show-ledger.ts'
 import { incidentSeen } from '../stream/watch.ts'
@@ -41,7 +41,7 @@ export function createCondition(
       orNull(readEmergencyReach(context)),
     ])
     const nowMs = now()
-    const parts = [...storesOf(report, nowMs), ...servicesOf(beats, kvMs ?? nowMs)]
+    const parts = [...storesOf(report, nowMs), ...servicesOf(beats, kvMs)]
     return {
       parts,
       last_flush: report.last_flush,
@@ -94,11 +94,12 @@ const storesOf = (report: Health, nowMs: number): Part[] =>
     processes: null,
   }))
 
-const servicesOf = (beats: ReadonlyMap<string, Beats> | null, nowMs: number): Part[] =>
+const servicesOf = (beats: ReadonlyMap<string, Beats> | null, kvMs: number | null): Part[] =>
   ServiceName.options.map((name) => {
     const of = beats?.get(name)
-    if (of === undefined) return { name, kind: 'service', state: 'unknown', seen_at: null, processes: null }
-    const isRunning = (ms: number): boolean => nowMs - ms <= SILENT_MS
+    if (of === undefined || kvMs === null)
+      return { name, kind: 'service', state: 'unknown', seen_at: null, processes: null }
+    const isRunning = (ms: number): boolean => isReporting(ms, kvMs)
     const running = of.processesMs.filter(isRunning).length
     const silent = of.processesMs.length - running
     // A process that has just begun may not be on the list yet.

@@ -30,7 +30,6 @@ export async function updateShownWalks(
   fresh: readonly OwnedPoint[],
   changes: readonly { readonly userId: string; readonly before: FoldState }[],
   calendar: Calendar,
-  nowMs: number,
 ): Promise<void> {
   if (changes.length === 0) return
   const added = Map.groupBy(
@@ -40,7 +39,6 @@ export async function updateShownWalks(
   const stored = await readWalks(
     tx,
     changes.map(({ userId }) => userId),
-    nowMs,
   )
   const walks = changes.flatMap(({ userId, before }) => {
     const points = (added.get(userId) ?? []).map(({ point }): Point => point)
@@ -49,7 +47,9 @@ export async function updateShownWalks(
     return isWhole && !isShown ? [] : [{ userId, ...shown }]
   })
   if (walks.length === 0) return
-  const [, untilMs] = calendar.span(calendar.day(nowMs))
+  // Whoever shows them goes by the same clock.
+  const [{ ms }] = await tx.sql<[{ ms: number }]>`SELECT epoch_ms(now()) AS ms`
+  const [, untilMs] = calendar.span(calendar.day(ms))
   const anchors = walks.map(({ end }) => end.anchor)
   const befores = walks.map(({ end }) => end.before)
   await tx.sql`
@@ -73,14 +73,14 @@ export async function updateShownWalks(
 }
 
 /** The walk of each pilgrim that others are shown; without one (`isShown`), the stored sums. */
-async function readWalks(tx: Tx, userIds: readonly string[], nowMs: number) {
+async function readWalks(tx: Tx, userIds: readonly string[]) {
   const rows = await tx.sql<Row[]>`
     SELECT t.user_id, coalesce(s.distance_mm, t.distance_mm)::float8 AS mm,
            coalesce(s.carbon_mg, t.carbon_mg)::float8 AS mg, s.user_id IS NOT NULL AS shown,
            s.anchor_lat AS a_lat, s.anchor_lng AS a_lng, epoch_ms(s.anchor_at) AS a_ms,
            s.before_lat AS b_lat, s.before_lng AS b_lng, epoch_ms(s.before_at) AS b_ms
     FROM pilgrim_totals t
-    LEFT JOIN shown_walks s ON s.user_id = t.user_id AND s.until > from_epoch_ms(${nowMs})
+    LEFT JOIN shown_walks s ON s.user_id = t.user_id AND s.until > now()
     WHERE t.user_id = ANY(${userIds as string[]}::text[])`
   return new Map(
     rows.map(({ user_id, mm, mg, shown, a_lat, a_lng, a_ms, b_lat, b_lng, b_ms }) => {

@@ -9,7 +9,7 @@ import { rejectWith, within } from '#shared/runtime/deadline.ts'
 import { LoggableError } from '#shared/runtime/log.ts'
 import { ServiceName } from '#shared/contracts/endpoint.ts'
 import { readLedger } from '#shared/points/ledger/ledger.ts'
-import { readClocks, readHeartbeats, SILENT_MS } from '#shared/service/heartbeat.ts'
+import { isReporting, readClocks, readHeartbeats } from '#shared/service/heartbeat.ts'
 import { statfs } from 'node:fs/promises'
 
 export interface Bilingual {
@@ -136,10 +136,10 @@ export function createServiceCheck({ kv }: Pick<ServiceContext, 'kv'>): () => Pr
 }
 
 async function silentServices(kv: ServiceContext['kv']): Promise<ServiceName[]> {
-  const [beats, nowMs] = await Promise.all([readHeartbeats(kv, ServiceName.options), kv.clock()])
+  const [beats, kvMs] = await Promise.all([readHeartbeats(kv, ServiceName.options), kv.clock()])
   return ServiceName.options.filter((name) => {
     const { latestMs } = beats.get(name)!
-    return latestMs !== null && nowMs - latestMs > SILENT_MS
+    return latestMs !== null && !isReporting(latestMs, kvMs)
   })
 }
 

@@ -102,7 +102,7 @@ const TABLE = {
   },
   ended: {
     map: { says: /Ended[^]*Thank you[^]*\d+ km/, never: /on the map|Walk along|Next station|Front|to go/ },
-    screen: { says: /Ended[^]*Thank you[^]*\d+ km/, never: /on the map|Front|Follow on/ },
+    screen: { says: /Ended[^]*\d+ km[^]*Thank you/, never: /on the map|Front|Follow on/ },
     link: { says: /ended/i, never: /Where now|Where is/ },
     app: { says: /Thank you[^]*Save[^]*Share/, never: /Check in\b|Where is/ },
     newcomer: { says: /ended/, never: /Your name|I agree/ },

@@ -242,10 +242,8 @@ function walks(stack: TestStack): void {
   test('a batch is taken whole, beside visits and a faulty point; 1,000 and more points are one submission', async () => {
     const userId = newPilgrimId()
     const { key } = await newTracker(stack, userId)
-    const fixes = Array.from({ length: 1_200 }, (_, i) => ({
-      ...walk(1)[0]!,
-      ms: walk(1)[0]!.ms - i * 1_000,
-    }))
+    const [last] = walk(1) as [Fix]
+    const fixes = Array.from({ length: 1_200 }, (_, i) => ({ ...last, ms: last.ms - i * 1_000 }))
     const slim = fixes.map((fix) => {
       const { geometry, properties } = overlandFeature(fix)
       return {

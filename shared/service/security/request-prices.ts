@@ -33,7 +33,7 @@ const ingest = price(1, 5, { kept: 100, perByte: POINT_BYTES / 120 })
 const query = price(1, 0, { kept: 100 + POINT_BYTES })
 const words = price(2, 6, { kept: PILGRIM_BYTES, perByte: 1 })
 const read = price(1, 1)
-const survey = price(2, 15, { kept: PILGRIM_BYTES, perByte: 2.2, perPoint: POINT_BYTES })
+const survey = price(2, 20, { kept: PILGRIM_BYTES, perByte: 2.2, perPoint: POINT_BYTES })
 const row = price(2, 2, { kept: PILGRIM_BYTES })
 
 export const PRICES: Readonly<Record<string, Price>> = {

@@ -7,12 +7,11 @@ const MAX_BATCH_KEYS = 100
 const TIMEOUT_MS = 20
 
 /**
- * Collects the keys that are requested within a turn of the event loop, or while another batch is being read, and
- * reads them in one batch. A batch starts after all its requests, so each request sees everything that was written
- * before it.
+ * Collects keys requested within one turn of the event loop, or while another batch is being read, and reads them in
+ * one batch. A batch starts after all its requests, so each sees everything written before it.
  * @param read returns the values of a batch of distinct keys
- * @param failsAll whether an error rejects all requests of a batch; after another one the halves are read, so that one
- * key alone fails
+ * @param failsAll whether an error rejects all requests of a batch; after any other error the halves are read, so that
+ *   one key alone fails
  * @param timeoutMs how long the next batch waits for the current one
  * @returns a function that reads one key; undefined: there is no value
  */

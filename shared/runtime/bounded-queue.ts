@@ -6,7 +6,7 @@ import { within } from './deadline.ts'
  * Creates a queue.
  * @param running maximum number of running items
  * @param waiting maximum number of waiting items
- * @param full the sentence of the refusal
+ * @param full the message of the refusal
  */
 export function createBoundedQueue({
   running,
@@ -37,15 +37,15 @@ export function createBoundedQueue({
     async run<T>(work: () => Promise<T>, waitMs?: number): Promise<T> {
       if (active >= running) {
         if (waiters.length >= waiting) throw unavailable(full)
-        // The finished item passes its slot on directly, so that a later arrival cannot take it.
+        // The finished item hands its slot over directly, so that a later arrival cannot take it.
         const begun = new Promise<true>((resolve) => waiters.push(() => resolve(true)))
         const waiter = waiters.at(-1)!
-        // Who asked is answered by then, so the work would be for nobody.
+        // The caller has been answered by then, so the result would be unused.
         const inTime = waitMs === undefined ? begun : within(begun, waitMs, () => false)
         if (!(await inTime)) {
           const at = waiters.indexOf(waiter)
           if (at >= 0) waiters.splice(at, 1)
-          // The slot came at the same moment.
+          // The slot arrived at the same moment.
           else pass()
           throw unavailable(full)
         }

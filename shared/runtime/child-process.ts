@@ -39,7 +39,7 @@ export interface ChildOptions {
   readonly recycleBytes: number
   /** Timeout of an order; its child is killed. */
   readonly timeoutMs: number
-  /** An order is answered within this time, its waiting included. Default: it waits as long as others take. */
+  /** An order is answered within this time, including the wait. Default: the wait is unlimited. */
   readonly answerMs?: number
   /** An idle child ends after this time. */
   readonly idleMs: number
@@ -55,7 +55,7 @@ interface Running<Result> {
   ended: boolean
 }
 
-/** An order that has less time left until its answer is due is not begun. */
+/** An order with less time left than this is not started. */
 const LEAST_MS = 4_000
 
 /** Replaces the reply of an unusable child; its size makes the caller replace the child. */
@@ -71,12 +71,12 @@ function commandOf({ program, limits }: ChildOptions): string[] {
   return ['/bin/sh', '-c', script, ...command]
 }
 
-/** The option of prctl(2) that decides whether a process may be dumped, and so who reads its /proc. */
+/** The prctl(2) option for whether a process may be dumped, and so whether others may read its /proc. */
 const PR_SET_DUMPABLE = 4
 
 /**
- * Keeps others of the same user, such as a child that an untrusted picture has taken over, from reading the environment
- * and the memory of this process in /proc. Only root and other systems than Linux are not kept from it.
+ * Prevents other processes of the same user, such as a child compromised by an untrusted picture, from reading the
+ * environment and the memory of this process in /proc. Has no effect on root and outside Linux.
  */
 export function hideFromChildren(): void {
   if (process.platform !== 'linux') return
@@ -147,7 +147,7 @@ export function openChild<Order, Result>(options: ChildOptions): Child<Order, Re
     // `close` ended the child, so the failure says nothing about the order.
     else answer.reject(closed ? ending() : new ChildFailed(reply.fault, reply === late))
     worker.done++
-    // On a busy machine a killed process takes its time to go.
+    // On a busy machine a killed process takes some time to end.
     if (reply.rssBytes > options.recycleBytes || worker.done >= options.recycleAfter) await end()
     else idle = setTimeout(() => void end(), options.idleMs).unref()
   }

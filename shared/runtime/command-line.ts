@@ -27,7 +27,7 @@ export function readCommandLine<const Options extends ParseArgsOptionsConfig>(
   }
 }
 
-/** Prints what is wrong with the arguments, and how the script is used. Exits with 2. */
+/** Prints what is wrong with the arguments, and the usage. Exits with 2. */
 export function refuseCommandLine(usage: string, wrong: string): never {
   process.stderr.write(`${wrong}\n\n${usage}\n`)
   process.exit(2)

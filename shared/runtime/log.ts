@@ -48,8 +48,6 @@ export function createLog(
   }
 }
 
-// Safe descriptions of errors for logs, operators' terminals and stored reasons.
-
 /**
  * An error whose message our own code wrote, without values from requests, rows or other programs. The messages of
  * all other errors are omitted, because drivers and the runtime quote such values.
@@ -71,9 +69,9 @@ const DATA_EXCEPTIONS: ReadonlyMap<string, string> = new Map(
     '22003': 'a number is out of range',
     '22007': 'not a time',
     '22008': 'a time is out of range',
-    '22021': 'a character that text can not hold (0x00)',
+    '22021': 'a character that text cannot hold (0x00)',
     '22P02': 'not a value of its type, such as a text for a number',
-    '22P05': 'a character that text can not hold (0x00)',
+    '22P05': 'a character that text cannot hold (0x00)',
   }),
 )
 

@@ -1,6 +1,6 @@
 /**
  * Every metric of the services: the source of the page `/metrics` and of the table in services/README.md. Alerts and
- * screens name these metrics and their labels (proxy/observe).
+ * dashboards refer to these metrics and their labels (proxy/observe).
  */
 
 export interface Metric {
@@ -8,7 +8,7 @@ export interface Metric {
   readonly labels: readonly string[]
   /** What it counts. */
   readonly help: string
-  /** When to act, where no alert of proxy/observe/observe.yml says so. */
+  /** When to act, if no alert of proxy/observe/observe.yml covers it. */
   readonly act?: string | undefined
   /** Upper bounds of a histogram's buckets. */
   readonly buckets?: readonly number[]

@@ -36,7 +36,7 @@ export function createMetrics(service: string): Metrics {
   const counters = new Map<MetricName, Counter>()
   const histograms = new Map<MetricName, Histogram>()
   const longestStall = measureStalls()
-  /** A second gauge of a name replaces the first. */
+  /** A second gauge with the same name replaces the first. */
   const addGauge = (name: MetricName, set: (gauge: Gauge) => Promise<void>): void => {
     const options = optionsOf(name)
     registry.removeSingleMetric(name)
@@ -119,12 +119,13 @@ function createDurations(name: 'event_http_request_duration_seconds', service: s
   }
 }
 
-// Measures how long the event loop of this process stands still at most.
-
-/** A stall that is shorter than this beyond a tick is not seen. */
+/** Shorter stalls beyond a tick are not detected. */
 const TICK_MS = 20
 
-/** Starts measuring. @returns the longest stall since the last call, in seconds; the timer keeps no process alive */
+/**
+ * Starts measuring stalls of the event loop. @returns the longest stall since the last call, in seconds; the timer
+ * keeps no process alive
+ */
 export function measureStalls(now: () => number = () => performance.now()): () => number {
   let longestMs = 0
   let lastMs = now()

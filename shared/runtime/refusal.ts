@@ -14,7 +14,7 @@ export class Refusal extends Error {
     super(message)
   }
 
-  /** The same refusal in other words. */
+  /** The same refusal with another message. */
   with(message: string): Refusal {
     return message === this.message ? this : new Refusal(this.httpStatus, this.reason, message, this.headers)
   }
@@ -28,9 +28,9 @@ export const gone = (message: string) => new Refusal(410, 'gone', message)
 export const conflict = (message: string) => new Refusal(409, 'conflict', message)
 
 /**
- * Refuses a change that rests on what another operator has changed meanwhile. What is already as it should be
- * contradicts nobody.
- * @param seen what the client saw before; undefined: it does not tell
+ * Rejects a change based on a value that another operator has changed meanwhile. A value that is already as requested
+ * is no conflict.
+ * @param seen the value the client saw; undefined: not given
  * @param now what has been changed and to what, as the beginning of a sentence
  * @throws Refusal 409
  */
@@ -48,10 +48,10 @@ export function expectSeen<T extends string | null>(
 export const unavailable = (message: string, retryAfterS = 5) =>
   new Refusal(503, 'unavailable', message, { 'Retry-After': String(retryAfterS) })
 
-/** For so long a client waits that is told nothing better. */
+/** `Retry-After` for a temporary 503 that sets none. */
 const RETRY_S = 30
 
-/** 503 for what a client may repeat later (`TEMPORARY_CODES`), with the code and the headers of the refusal. */
+/** 503 for refusals that a client may retry later (`TEMPORARY_CODES`), with their code and headers. */
 export const temporaryAs503 = (error: unknown): unknown =>
   error instanceof Refusal && TEMPORARY_CODES.includes(error.reason)
     ? new Refusal(503, error.reason, error.message, { 'Retry-After': String(RETRY_S), ...error.headers })
@@ -68,7 +68,7 @@ export const notActive = (status: 'paused' | 'ended', message: string | null) =>
         : 'The event has ended: nothing more is taken.'),
   )
 
-/** 410 for a write of or about a person who was erased. */
+/** 410 for a write by or about an erased person. */
 export const erasedPerson = () =>
   new Refusal(
     410,

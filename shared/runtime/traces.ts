@@ -1,6 +1,6 @@
 /**
- * Traces, where `OTEL_EXPORTER_OTLP_ENDPOINT` names a collector. Otherwise a span is a plain call, and no package is
- * loaded. Attributes are names of routes, subjects and statements, and counts: nothing of a person.
+ * Traces, if `OTEL_EXPORTER_OTLP_ENDPOINT` names a collector. Otherwise a span is a plain call, and no package is
+ * loaded. Attributes are names of routes, subjects and statements, and counts, never personal data.
  */
 import { AsyncLocalStorage } from 'node:async_hooks'
 import type { Context, SpanContext } from '@opentelemetry/api'
@@ -11,7 +11,7 @@ import { errorFields, type Log } from './log.ts'
 type Attributes = Readonly<Record<string, string | number>>
 /** Adds attributes that are known only later. */
 type Note = (attributes: Attributes) => void
-/** A span that others can come from; undefined: none. */
+/** The span that another one comes from; undefined: none. */
 export type Origin = Context | undefined
 
 interface Tracing {
@@ -31,7 +31,7 @@ export const isTracing = (): boolean => tracing !== null
 
 /**
  * Runs `work` as a span of the current one.
- * @param origins where else it comes from: the first one that is sampled is its parent, the others are linked
+ * @param origins other spans that caused it: the first sampled one is its parent, the others are linked
  */
 export function span<T>(
   name: string,
@@ -42,20 +42,20 @@ export function span<T>(
   return tracing === null ? work(noNote) : tracing.span(name, attributes, work, origins?.() ?? [])
 }
 
-/** The current span, for work that is done elsewhere. */
+/** The current span, for work that continues elsewhere. */
 export const currentSpan = (): Origin => tracing?.current()
 
 /** The current span for another process (W3C Trace Context); undefined: there is none. */
 export const traceparent = (): string | undefined => tracing?.traceparent()
 
-/** The span that another process named. */
+/** The span named by another process. */
 export const originOf = (parent: string | undefined): Origin =>
   parent === undefined ? undefined : tracing?.originOf(parent)
 
 /**
- * Starts tracing, if a collector is named.
+ * Starts tracing, if a collector is configured.
  * @param service the name of this process
- * @returns a function that sends what is left, for a few seconds at most
+ * @returns a function that sends the remaining spans, within a few seconds
  */
 export async function startTraces(
   { endpoint, share }: Config['traces'],

@@ -1,11 +1,9 @@
-/**
- * Long computations that leave the event loop to others in between: generators that yield where they may pause.
- */
+/** Long computations that yield to the event loop: generators that yield where they may pause. */
 
-/** Resolves in the next turn of the event loop, after all that has arrived in this one. */
+/** Resolves in the next turn of the event loop, after everything that arrived in this one. */
 export const nextTurn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))
 
-/** Longest turn, milliseconds: a check-in waits for at most about so long. */
+/** Longest turn, milliseconds: about the maximum delay of a check-in. */
 const TURN_MS = 4
 /** Items between two places where a computation may pause. */
 const STEP = 500

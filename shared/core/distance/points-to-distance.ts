@@ -1,8 +1,8 @@
 /**
- * The fold: a pilgrim's points, ordered by time, become counted segments.
+ * The fold: turns a pilgrim's points, ordered by time, into counted segments.
  *
- * A segment starts at the anchor and not at the neighbouring point. So the distance of a phone that records every ten
- * seconds counts, although the specification skips segments under 30 s (shared/README.md, "Decisions").
+ * A segment starts at the anchor, not at the previous point. So the distance of a phone that records every ten seconds
+ * counts, although the specification skips segments under 30 s (shared/README.md, "Decisions").
  */
 import { carbonMg, type Mode, modeBySpeed, modeNamed } from '#shared/core/rules/carbon.ts'
 import { distanceMm, type Place } from '#shared/core/rules/geo.ts'
@@ -21,7 +21,7 @@ export interface FoldPoint extends Fix {
   /** The time that the client sent: part of the point's identity, and the tie-breaker within an instant. */
   readonly sentMs: number
   readonly mode: string | null
-  /** It counts as a point, and as a check-in, but never in the distance (`core/rules/geo.ts`). */
+  /** Counts as a point, and as a check-in, but never in the distance (`core/rules/geo.ts`). */
   readonly rough: boolean
 }
 
@@ -41,7 +41,7 @@ export interface Segment {
   readonly mode: Mode
 }
 
-/** A point that is sooner after the anchor changes nothing. */
+/** A point less than this after the anchor changes nothing. */
 export const MIN_ELAPSED_MS = 30_000
 const MIN_DISTANCE_MM = 10_000
 
@@ -52,7 +52,7 @@ export const isTooFast = (mm: number, elapsedMs: number): boolean => mm * 36 > 3
 export const byInstant = (a: FoldPoint, b: FoldPoint): number =>
   a.t - b.t || (a.kind === b.kind ? a.sentMs - b.sentMs : a.kind === 'c' ? -1 : 1)
 
-/** Whether a point is not after the anchor, so that it can not be folded onto this state. */
+/** Whether a point is at or before the anchor, so that it cannot be folded onto this state. */
 export const isLate = (state: FoldState, t: number): boolean => state.anchor !== null && t <= state.anchor.t
 
 export const sameState = (a: FoldState, b: FoldState): boolean =>
@@ -191,7 +191,6 @@ export interface StoredDay {
   readonly end: FoldState
 }
 
-/** The change of a day. */
 export interface DayChange {
   readonly day: string
   /** What is added to the day's totals; figures may be negative. */
@@ -199,7 +198,7 @@ export interface DayChange {
   readonly end: FoldState
 }
 
-/** Stored points of a day, in the area, and later ones than on the page before. */
+/** A page of a day's stored points in the area. Its points are later than those of the page before. */
 export interface Page {
   /** In any order. */
   readonly points: readonly FoldPoint[]
@@ -223,7 +222,7 @@ export function* refold(
   const held = new Map(stored.map(({ day, end }) => [day, end]))
   const days = [...new Set([...held.keys(), ...byDay.keys()])].sort()
   const changes: DayChange[] = []
-  // End of the previous day, as it was stored and as it is now.
+  // State at the end of the previous day: as stored, and as it is now.
   let was: FoldState = START
   let is: FoldState = START
   for (const day of days) {
@@ -250,7 +249,7 @@ export function* refold(
       page = yield day
       const old = [...page.points].sort(byInstant)
       const last = page.isLast ? undefined : old.at(-1)
-      // New points after this page wait: stored ones of the next page may precede them.
+      // New points after the end of this page wait: the next page may have stored points before them.
       let to = last === undefined && !page.isLast ? from : fresh.length
       while (last !== undefined && to > from && byInstant(fresh[to - 1]!, last) > 0) to--
       before = totalPoints(before.end, old, calendar, before.totals)
@@ -291,8 +290,6 @@ export class WholeFold {
     return Array.from(this.#days, ([day, change]) => ({ day, ...change }))
   }
 }
-
-// Explains the sum of a day: what the fold makes of each point.
 
 /** What becomes of a point inside the area; the meaning is in `contracts/user-history.ts`. */
 export interface ExplainedPoint {

@@ -169,7 +169,7 @@ export function addCounts(a: Counts, b: Counts): Counts {
   return sum
 }
 
-/** Adds up a list by the cells `zooms` above. */
+/** Sums a list into cells `zooms` levels up. */
 export function coarsen(counts: Counts, zooms: number): Counts {
   if (zooms === 0) return counts
   const children = 4 ** zooms
@@ -203,7 +203,6 @@ export function tilesOf(counts: Counts): Map<number, Counts> {
 /** Z-order of a tile's first cell in the whole grid. */
 export const firstCellOf = (tile: Pick<Cell, 'x' | 'y'>): number => zOrder(tile) * TILE_CELLS
 
-/** Total points and pilgrims of a list. */
 export function totalOf(counts: Counts): { readonly points: number; readonly users: number } {
   let points = 0
   let users = 0
@@ -321,8 +320,8 @@ const STEP = 4
 export const STORED_ZOOMS: readonly number[] = [MAX_ZOOM, MAX_ZOOM - STEP, MAX_ZOOM - 2 * STEP]
 
 /**
- * Whether tiles of a span are stored at a zoom. The finest zoom has no days: a flush would write half as much again,
- * and its readers need a few tiles only.
+ * Whether tiles of a span are stored at a zoom. The finest zoom has no day tiles: they would add half again to what a
+ * flush writes, and readers of the finest zoom need only a few tiles.
  */
 export const isTileStored = (zoom: number, span: Span): boolean => span !== 'day' || zoom !== MAX_ZOOM
 

@@ -22,19 +22,19 @@ interface Walk {
   readonly spreadMm: number
 }
 
-/** Fraction of the pilgrims that is left out at each end. */
+/** Fraction of the pilgrims to ignore at each end. */
 const STRAYS = 0.05
-/** Pilgrims farther from the route are left out. */
+/** Pilgrims farther than this from the route are ignored. */
 const OFF_ROUTE_M = 5_000
-/** A place of the map may be so far from the pilgrims that it stands for, metres. */
+/** A map cell may be this far from the pilgrims in it, metres. */
 const INEXACT_M = 1_000
 const PLACES_A_TURN = 500
 
 const RADIANS = Math.PI / 180
 
 /**
- * The walk along a route; null when nobody is near the route. Where the route passes a place more than once, whoever is
- * there is on the stretch nearest to the middle of the others. Computed in turns of the event loop (`inTurns`).
+ * The walk along a route; null when no pilgrim is near the route. Where the route passes a place more than once, its
+ * pilgrims count on the stretch nearest to the middle of the others. Computed in turns of the event loop (`inTurns`).
  */
 export function* alongRoute({ lats, lngs, weights }: Places, route: Route): Generator<void, Walk | null> {
   const near = { alongs: [] as number[], weights: [] as number[] }
@@ -57,7 +57,7 @@ export function* alongRoute({ lats, lngs, weights }: Places, route: Route): Gene
     }
   }
   if (near.alongs.length === 0) return null
-  // A few people who are certain may be strays.
+  // A guide of only a few pilgrims may consist of strays.
   const guide = sumOf(certain.weights) > 2 * STRAYS * sumOf(near.weights) ? certain : near
   const guideM = nthValue(guide.alongs, guide.weights, Math.floor((sumOf(guide.weights) - 1) / 2))
   for (const [i, alongs] of uncertain)
@@ -79,8 +79,8 @@ export function* alongRoute({ lats, lngs, weights }: Places, route: Route): Gene
 }
 
 /**
- * The walk without a route: along the crowd's principal axis, in the direction of movement. The axis is that of
- * the nine in ten pilgrims nearest to the middle, so that a few far away do not turn it.
+ * The walk without a route: along the crowd's principal axis, in the direction of movement. The axis is computed from
+ * the 90 % of pilgrims nearest to the middle, so that a few far away do not turn it.
  * @param pilgrims their latest positions
  * @param points their earlier positions
  */
@@ -127,7 +127,7 @@ function flat({ lats, lngs }: Places, { lat, lng }: Place) {
 
 type Numbers = readonly number[] | Float64Array
 
-/** The weights, with 0 for the pilgrims farthest from the middle (the strays of both ends). */
+/** The weights, with 0 for the pilgrims farthest from the middle (as many as the strays of both ends). */
 function withoutFarthest(xs: Numbers, ys: Numbers, weights: Numbers): Float64Array {
   const squares = new Float64Array(xs.length)
   for (let i = 0; i < squares.length; i++) squares[i] = xs[i]! ** 2 + ys[i]! ** 2
@@ -177,8 +177,8 @@ function mean(values: Numbers, weights: Numbers): number {
 const BUCKETS = 1_024
 
 /**
- * The weighted n-th smallest value, from 0: each value counts as often as its weight. Found in ever finer buckets: a
- * sort would take long where the weights are millions.
+ * The weighted n-th smallest value, counting from 0: each value counts as often as its weight. Found with ever finer
+ * buckets, because sorting takes too long when the weights add up to millions.
  */
 function nthValue(values: Numbers, weights: Numbers, n: number): number {
   let [low, high] = rangeOf(values, () => true)
@@ -197,7 +197,7 @@ function nthValue(values: Numbers, weights: Numbers, n: number): number {
   return low
 }
 
-/** The least and the greatest of those values that count. */
+/** Range of the values with a positive weight. */
 function rangeOf(
   values: Numbers,
   counts: (value: number) => boolean,

@@ -1,9 +1,9 @@
-/** Makes one way of the lines of a file, which draw it in pieces, in any order and direction. */
+/** Joins the lines of a file, drawn in pieces in any order and direction, into one route. */
 import { distanceMm, type Place } from '#shared/core/rules/geo.ts'
 
 type Line = readonly Place[]
 
-/** Lines whose ends are at most this far apart (m) are one line: ends that were drawn by hand. */
+/** Ends at most this far apart (m) are joined: they were drawn by hand. */
 const JOINED_M = 100
 
 const metres = (a: Place, b: Place): number => distanceMm(a, b) / 1_000
@@ -20,8 +20,8 @@ interface Piece {
 const turned = ({ line, isReversed }: Piece): Piece => ({ line: line.toReversed(), isReversed: !isReversed })
 
 /**
- * Puts lines in walking order: each is added, in the direction that fits, to the end of the way that it is nearest to.
- * The way has the direction in which most of its length is drawn.
+ * Puts lines in walking order: each line is appended, in the direction that fits, at the end of the route it is nearest
+ * to. The result has the direction in which most of its length was drawn.
  * @returns one line, or more where gaps are wider than {@link JOINED_M}
  */
 export function joinLines(lines: readonly Line[]): Place[][] {
@@ -32,7 +32,7 @@ export function joinLines(lines: readonly Line[]): Place[][] {
   while (left.size > 0) {
     const [start, end] = [way[0]!.line[0]!, way.at(-1)!.line.at(-1)!]
     let best = { gapM: Infinity, line: first, atEnd: true, isReversed: false }
-    // Of equal gaps the first counts: the order and the direction of the file, after what is there.
+    // Among equal gaps the first wins: the file's order and direction, appended at the end.
     for (const line of left)
       for (const [atEnd, isReversed] of [
         [true, false],

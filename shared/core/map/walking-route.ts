@@ -10,7 +10,7 @@ export interface Station extends Place {
   readonly names: Readonly<Record<string, string>>
   /** Distance along the route from its beginning, metres. */
   readonly alongM: number
-  /** When the walk is to come here by its plan, epoch milliseconds. */
+  /** Planned arrival here, epoch milliseconds. */
   readonly plannedMs?: number
 }
 
@@ -18,13 +18,13 @@ export interface Route {
   /** The lines in the order in which they are walked. */
   readonly lines: readonly (readonly Place[])[]
   readonly lengthM: number
-  /** Projects a place onto the route: distance along it from its beginning, and distance from it; metres. */
+  /** Projects a place onto the route: its distance along the route, and its distance from it; metres. */
   project(place: Place): Projection
   /**
-   * Projects a place onto each stretch of the route that passes it: one, or more where the route comes by again, such
-   * as on the way back. The nearest is among them.
-   * @param mostM how far off the nearest may be, metres: farther off, the list is empty
-   * @param slackM how much farther off the others may be, metres: how exact the place is
+   * Projects a place onto every stretch of the route near it: more than one where the route returns on the same road.
+   * The nearest is among them.
+   * @param mostM maximum distance of the nearest, metres; beyond it the list is empty
+   * @param slackM how much farther away the others may be, metres: the uncertainty of the place
    */
   passes(place: Place, mostM: number, slackM: number): readonly Projection[]
   /** The place at a distance from the beginning, metres. */
@@ -43,9 +43,7 @@ interface Leg {
   readonly lengthM: number
 }
 
-/**
- * Legs that follow each other, and the box around them: most of a long route is too far from a place to be looked at.
- */
+/** Consecutive legs and their bounding box, so that most of a long route is skipped. */
 interface Run {
   readonly legs: readonly Leg[]
   readonly south: number
@@ -61,7 +59,7 @@ const RADIANS = Math.PI / 180
 const STRETCH_M = 200
 
 /**
- * Creates a route of lines in order. The gap between two lines counts no distance.
+ * Creates a route of lines in order. The gaps between lines add no distance.
  * @param lines at least one line of at least two places
  * @throws RangeError for a route without length
  */
@@ -134,7 +132,7 @@ function onLeg(leg: Leg, place: Place, shrink: number): Projection {
 }
 
 /**
- * The fraction of a leg before its place nearest to another place. The plane is accurate enough near the route.
+ * Where on a leg the point nearest to `place` is, from 0 to 1. The plane is accurate enough near the route.
  * @param shrink cosine of the place's latitude
  */
 function shareOf({ from, to }: Leg, place: Place, shrink: number): number {
@@ -158,7 +156,7 @@ function runOf(legs: readonly Leg[]): Run {
   return { legs, south, north, west: Math.min(...lngs), east: Math.max(...lngs) }
 }
 
-/** The squared distance of a place from a run's box, in degrees of latitude. No leg in it is nearer. */
+/** The squared distance of a place from a run's box, in degrees of latitude: a lower bound for its legs. */
 function offOfBox({ south, west, north, east }: Run, { lat, lng }: Place, shrink: number): number {
   const x = Math.max(west - lng, lng - east, 0) * shrink
   const y = Math.max(south - lat, lat - north, 0)
@@ -170,7 +168,7 @@ const between = ({ from, to }: Leg, share: number): Place => ({
   lng: from.lng + share * (to.lng - from.lng),
 })
 
-// The route as it is shown: simplified lines in whole units, which pages get, and by which distances are told.
+// The route as pages receive it: simplified lines in whole units, also used to compute the distances they show.
 
 interface ShownRoute {
   /** Each line as a flat list: its first place in 1e-5 degrees, then the differences. */
@@ -189,14 +187,14 @@ export const shownRoute = (route: Route): ShownRoute =>
     km: roundKm(route.lengthM * 1_000),
   }))
 
-/** The same lines as they are measured by everybody who gets them. */
+/** The simplified lines, measured as every client measures them. */
 export const measuredRoute = (route: Route): MeasuredRoute =>
   measured.getOrInsertComputed(route, () => {
     const { lines, km } = shownRoute(route)
     return measureRoute(unpackLines(lines), km)
   })
 
-/** The line without details below the tolerance in metres, as differences of 1e-5 degrees. */
+/** Simplifies a line to the tolerance in metres, as differences of 1e-5 degrees. */
 export function flatLine(line: readonly Place[], toleranceM: number): number[] {
   const shrink = Math.cos((line[0]!.lat * Math.PI) / 180)
   const placed = line.map(({ lat, lng }) => ({

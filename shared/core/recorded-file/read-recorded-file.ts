@@ -1,4 +1,4 @@
-/** Reads the files that recorders of tracks write, in a page as well as in a command. */
+/** Reads the files that track recorders write, in a page as well as in a command. */
 import { isPlace } from '#shared/core/rules/geo.ts'
 import { parseIsoTime } from '#shared/core/rules/sent-time.ts'
 import { withoutRollover } from '#shared/core/rules/week-rollover.ts'
@@ -12,15 +12,15 @@ export interface RecordedPoint {
   readonly lng: number
   readonly t: number
   readonly altitude: number | null
-  /** Radius in which the phone was; null: the file does not say. */
+  /** Radius of the position; null: the file does not state it. */
   readonly accuracy: number | null
 }
 
-/** Points of the file that are not read, by reason. */
+/** Number of points of the file that were skipped, by reason. */
 export interface LeftOut {
-  /** Without a time that can be read. */
+  /** Without a readable time. */
   readonly untimed: number
-  /** Without a latitude and a longitude, or at exactly 0,0, which stands for no place. */
+  /** Without latitude and longitude, or at exactly 0,0, which means no fix. */
   readonly misplaced: number
   /** At the same instant as an earlier point of the file. */
   readonly repeated: number
@@ -38,7 +38,7 @@ export interface RecordedFile {
   readonly tracks: number
   readonly segments: number
   readonly leftOut: LeftOut
-  /** Points that were dated 1,024 weeks early, as some receivers do, and have their right time now. */
+  /** Points dated 1,024 weeks early, as by some receivers, whose time was corrected. */
   readonly redated: number
 }
 
@@ -46,9 +46,9 @@ export interface RecordedFile {
  * Why a file cannot be read.
  * - `empty`: it has no content
  * - `too-large`: it is, or unpacks to, more than 128 MB
- * - `damaged-archive`: cut short, encrypted, or packed in a way that nobody uses for recordings
- * - `nothing-inside`, `several-inside` (`count`): a zip archive has to hold one GPX, KML or TCX file
- * - `not-xml` (`line`, `reason`): not well-formed, perhaps cut short
+ * - `damaged-archive`: truncated, encrypted, or compressed by an unsupported method
+ * - `nothing-inside`, `several-inside` (`count`): a zip archive must hold exactly one GPX, KML or TCX file
+ * - `not-xml` (`line`, `reason`): not well-formed, perhaps truncated
  * - `unknown-format` (`root`): XML with another root element, or no XML at all (null)
  * - `no-track`: it has no points of a track; a route or a list of places is a plan
  * - `no-times` (`count`): none of its points has both a time and a place
@@ -62,16 +62,16 @@ export type RecordedFileFault = { readonly ok: false } & (
   | { readonly code: 'unknown-format'; readonly root: string | null }
 )
 
-/** Plausible times, epoch milliseconds; both ends belong to it. */
+/** Plausible times, epoch milliseconds; both ends are included. */
 export interface Period {
   readonly from: number
   readonly to: number
 }
 
 /**
- * Reads GPX, KML and TCX, plain, gzipped, or alone in a zip archive. Its content tells the format, not its name.
- * @param period of plausible times, such as those that the service takes. Absent: the period of most points, and ten
- *   days before and after it
+ * Reads GPX, KML and TCX, plain, gzipped, or alone in a zip archive. The content decides the format, not the file name.
+ * @param period plausible times, such as those the service accepts. Default: the period with the most points, extended
+ *   by ten days on both sides
  */
 export async function readRecordedFile(
   file: Uint8Array,
@@ -159,7 +159,7 @@ function collect(xml: string, into: Collected): TrackFormat {
   return format!
 }
 
-/** Removes what some recorders and file systems leave around the document. */
+/** Removes what some recorders and file systems add around the document. */
 export const textOf = (bytes: Uint8Array): string =>
   new TextDecoder(encodingOf(bytes)).decode(bytes).replaceAll(/^[\s\0\uFEFF]+|[\s\0]+$/g, '')
 
@@ -182,7 +182,7 @@ function encodingOf(bytes: Uint8Array): string {
 
 const inOrder = (points: RecordedPoint[]): RecordedPoint[] => points.sort((a, b) => a.t - b.t)
 
-/** Recorders also write a blank in place of the T or before the zone. A time without a zone is UTC, as in GPX. */
+/** Accepts a space in place of the T or before the zone. A time without a zone is UTC, as in GPX. */
 function timeOf(written: string | undefined): number | null {
   const iso = written
     ?.trim()
@@ -194,7 +194,7 @@ function timeOf(written: string | undefined): number | null {
 }
 
 const NUMBER = /^[+-]?(\d+([.,]\d*)?|[.,]\d+)(e[+-]?\d+)?$/i
-/** The largest measure that the service takes, in both directions. */
+/** The largest measure that the service accepts, positive or negative. */
 const MAX_MEASURE = 1e9
 
 function numberIn(written: string | undefined): number | null {
@@ -210,20 +210,20 @@ function placeOf(point: WrittenPoint): { readonly lat: number; readonly lng: num
   return isPlace({ lat, lng }) ? { lat, lng } : null
 }
 
-/** Error of a distance to a satellite, for which a dilution of 1 stands. Metres; the figure that recorders go by. */
+/** Accuracy in metres for a dilution of 1, as recorders assume it. */
 const RANGE_ERROR_M = 5
 
 function accuracyOf({ accuracy, hdop }: WrittenPoint, hdopIsMetres: boolean): number | null {
   const metres = numberIn(accuracy) ?? (numberIn(hdop) ?? 0) * (hdopIsMetres ? 1 : RANGE_ERROR_M)
-  // 0 and -1 stand for an unknown accuracy.
+  // 0 and -1 mean an unknown accuracy.
   return metres > 0 ? metres : null
 }
 
 const MARGIN_MS = 10 * 86_400_000
 
 /**
- * The period of most points: without the times that a receiver invents before it has a signal, such as 1970, and with
- * those that are a cycle of weeks early.
+ * The period with the most points. Excludes times that a receiver invents before it has a signal, such as 1970, and
+ * includes points dated a cycle of weeks early.
  */
 function periodOfMost(points: readonly RecordedPoint[]): Period {
   const groups: { from: number; to: number; count: number }[] = []
@@ -241,6 +241,6 @@ function periodOfMost(points: readonly RecordedPoint[]): Period {
       const t = withoutRollover(group.from, from, to)
       return t >= from && t <= to ? sum + group.count : sum
     }, 0)
-  // Of two that are the same size the later one.
+  // Of two equally large periods, the later.
   return periods.reduce((most, other) => (pointsIn(other) >= pointsIn(most) ? other : most))
 }

@@ -1,6 +1,6 @@
 /**
  * Scans XML without building a tree. A phone reads recordings of 100,000 points and more: this takes a tenth of the
- * time of a parser that builds one, memory for one element at a time, and 1 kB of the page.
+ * time of a tree builder, holds one element at a time, and adds 1 kB to the page.
  */
 
 /** The text is not well-formed. */
@@ -16,7 +16,7 @@ export class XmlFault extends Error {
 
 /** Receives elements in the order of the document. Names have no namespace prefix. */
 export interface XmlHandler {
-  /** @param path names from the root to the element that begins; valid during the call */
+  /** @param path names from the root to the new element; valid during the call */
   open(path: readonly string[], attribute: (name: string) => string | undefined): void
   /** @param text the element's own text, without that of its children; entities stay unexpanded */
   close(path: readonly string[], text: string): void
@@ -36,7 +36,7 @@ const START = /<([^\s<>/!?"'=]+)((?:\s+[^\s=/>"'<]+\s*=\s*(?:"[^"<]*"|'[^'<]*'))
  */
 export function scanXml(xml: string, handler: XmlHandler): void {
   const path: string[] = []
-  /** Names as they are written, with prefixes, and the text so far, of the open elements. */
+  /** Open elements: the name as written, with its prefix, and the text so far. */
   const open: { readonly name: string; text: string }[] = []
   let at = 0
   let hasRoot = false

@@ -66,7 +66,7 @@ function readGpx(into: Collected): XmlHandler {
   }
 }
 
-/** KML 2.2: `gx:Track`, which lists times and places apart; and a time stamp with a point, one placemark each. */
+/** KML 2.2: `gx:Track`, which lists times and places separately, and placemarks with one time stamp and one point. */
 function readKml(into: Collected): XmlHandler {
   let track: { times: string[]; places: string[]; accuracies: string[] } | null = null
   let placemark: { time?: string; place?: string } = {}

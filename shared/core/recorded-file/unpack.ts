@@ -1,6 +1,6 @@
-/** Unpacks what recorders pack: gzip, and a zip archive (also KMZ) that holds one recording. */
+/** Unpacks gzip files and zip archives (also KMZ) that hold one recording. */
 
-/** The archive is of no use. */
+/** The archive cannot be used. */
 export class PackedFault extends Error {
   constructor(
     readonly code: 'damaged-archive' | 'nothing-inside' | 'several-inside' | 'too-large',
@@ -11,15 +11,15 @@ export class PackedFault extends Error {
   }
 }
 
-/** Ten days at a point a second are about 100 MB. An archive that grows beyond is a bomb. */
+/** Ten days at one point per second are about 100 MB. An archive that exceeds this is a zip bomb. */
 const MAX_BYTES = 128 * 1024 * 1024
-/** A gzip file inside a zip archive, and one level more. */
+/** A gzip file inside a zip archive, plus one level. */
 const MAX_LEVELS = 3
 
 const RECORDING = /\.(gpx|kml|tcx)(\.gz)?$/i
 
 /**
- * Returns the content of a packed file, and other bytes as they are.
+ * Returns the content of a packed file; other bytes are returned unchanged.
  * @param maxBytes of the content
  * @throws PackedFault
  */
@@ -59,7 +59,7 @@ async function inflate(
       if (length > maxBytes) throw new PackedFault('too-large')
     }
   } catch (error) {
-    // The stream would go on unpacking.
+    // Otherwise the stream would go on unpacking.
     void reader.cancel().catch(() => undefined)
     throw error instanceof PackedFault ? error : new PackedFault('damaged-archive')
   }
@@ -103,7 +103,7 @@ async function unzip(archive: Uint8Array, maxBytes: number): Promise<Uint8Array>
   throw new PackedFault('damaged-archive')
 }
 
-/** What macOS adds for each file. */
+/** Metadata that macOS adds for each file. */
 const isHidden = (name: string): boolean => /(^|\/)(__MACOSX\/|\.)/.test(name)
 
 function entriesOf(archive: Uint8Array): ZipEntry[] {

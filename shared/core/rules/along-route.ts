@@ -1,6 +1,6 @@
 /**
- * Where somebody is on the route, and how far the stations ahead are, along the route. The pilgrims' app and the page
- * of a link both ask here, with the same lines, so both say the same. Pure functions.
+ * Position on the route, and distance along it to the stations ahead. The app and the share page both use these
+ * functions, so they show the same figures. Pure functions.
  */
 import { METRES_PER_DEGREE, distanceMm, type Place } from './geo.ts'
 
@@ -30,7 +30,7 @@ export function unpackLines(packed: readonly (readonly number[])[]): Place[][] {
   })
 }
 
-/** @param lengthKm of the whole route: simplified lines are a little shorter, and are stretched to it */
+/** @param lengthKm length of the whole route. Simplified lines are a little shorter and are stretched to it */
 export function measureRoute(lines: readonly (readonly Place[])[], lengthKm: number): MeasuredRoute {
   const legs: Leg[] = []
   let startKm = 0
@@ -45,13 +45,16 @@ export function measureRoute(lines: readonly (readonly Place[])[], lengthKm: num
   return { legs: legs.map((leg) => ({ ...leg, startKm: leg.startKm * stretch, km: leg.km * stretch })) }
 }
 
-/** Who is farther away is not on the route. */
+/** Beyond this distance a place is off the route. */
 const OFF_ROUTE_M = 2_000
-/** Passages of the route whose distances differ by less are equally near: a road is so wide, and a phone so exact. */
+/**
+ * Passages of the route are equally near if their distances differ by less than this: the width of a road plus the
+ * error of a phone.
+ */
 const EQUALLY_NEAR_M = 50
-/** Who comes back by less is still on the same passage. */
+/** A pilgrim who went back by less than this is still on the same passage. */
 const BACK_KM = 0.2
-/** The way so far is followed at so many places, at most. */
+/** Maximum number of places of the walked line that are followed. */
 const FOLLOWED = 40
 const REACH_DEGREES = OFF_ROUTE_M / METRES_PER_DEGREE
 
@@ -60,15 +63,17 @@ interface Foot {
   readonly offM: number
 }
 
-/** How far along a leg (x, y) the place is that is nearest to (px, py), from 0 to 1. */
+/** Where on a leg (x, y) the point nearest to (px, py) is, from 0 to 1. */
 export const shareAlong = (x: number, y: number, px: number, py: number): number =>
   Math.min(1, Math.max(0, (px * x + py * y) / (x * x + y * y)))
 
-/** The nearest place on a leg, on a plane, which is accurate enough near the route; null when it is too far away. */
+/**
+ * The point of a leg nearest to a place, on a plane, which is accurate enough near the route; null when too far away.
+ */
 function footOn({ from, to, startKm, km }: Leg, at: Place, narrow: number): Foot | null {
   const y = to.lat - from.lat
   const py = at.lat - from.lat
-  // Most legs are far away: no more is done for them, because a route may have thousands.
+  // Most legs of a long route are far away, so they are excluded first.
   if (py < Math.min(0, y) - REACH_DEGREES || py > Math.max(0, y) + REACH_DEGREES) return null
   const x = (to.lng - from.lng) * narrow
   const px = (at.lng - from.lng) * narrow
@@ -78,7 +83,7 @@ function footOn({ from, to, startKm, km }: Leg, at: Place, narrow: number): Foot
   return offM > OFF_ROUTE_M ? null : { km: startKm + share * km, offM }
 }
 
-/** For each passage of the route that is near, its nearest place, in the order of the route. */
+/** The nearest point of each passage of the route near a place, in the order of the route. */
 function passagesNear({ legs }: MeasuredRoute, at: Place): Foot[] {
   const narrow = Math.cos((at.lat * Math.PI) / 180)
   const feet: Foot[] = []
@@ -101,7 +106,7 @@ function passagesNear({ legs }: MeasuredRoute, at: Place): Foot[] {
   return passages
 }
 
-/** How far somebody has come who has walked this line, and where on the route they are; null off the route. */
+/** How far along the route the walked line has reached, and where on the route it ends; null off the route. */
 function follow(
   route: MeasuredRoute,
   walked: readonly Place[],
@@ -120,8 +125,8 @@ function follow(
 }
 
 /**
- * Distance from the start of the route to where somebody is who has walked this line. Where the way back is the way
- * there, the line tells which of both it is: nobody is on the way back before they have been there.
+ * Distance along the route to `here`. Where the route returns on the same road, `walked` decides the direction: a
+ * pilgrim is outbound until they have walked the outbound leg.
  * @param walked in the order of time
  * @returns kilometres along the route; null off the route
  */
@@ -129,10 +134,9 @@ export const kmAlong = (route: MeasuredRoute, walked: readonly Place[], here: Pl
   follow(route, walked, here).km
 
 /**
- * The stretch of the route that a walked line covers: from where it is on the route first to the farthest that it
- * reaches.
+ * The stretch of the route that a walked line covers: from its first place on the route to the farthest one it reaches.
  * @param walked in the order of time
- * @returns kilometres along the route; null for a line that is nowhere on it
+ * @returns kilometres along the route; null for a line that never touches it
  */
 export function stretchWalked(
   route: MeasuredRoute,
@@ -144,12 +148,11 @@ export function stretchWalked(
   return { fromKm: follow(route, [], first).reachedKm, toKm: follow(route, on, last).reachedKm }
 }
 
-/** Eight directions, clockwise from the north. */
 const EIGHTH = Math.PI / 4
 
 /**
- * The way back to the route, for who is not on it: to the part that is still ahead of them, because where the way back
- * is near the way there, the other one may be nearer.
+ * Direction back to the route for a pilgrim who left it: to the part still ahead, because an outbound and a return leg
+ * may run side by side.
  * @param walked in the order of time
  * @returns metres in a straight line, and the direction: 0 north, 1 north-east, … 7 north-west; null: there is no route
  */
@@ -178,10 +181,10 @@ export function wayToRoute(
   }
 }
 
-/** Who is as near as this is at the station. */
+/** Within this distance a pilgrim is at the station. */
 const AT_STATION_KM = 0.05
 
-/** The stations that are ahead, nearest first, with the distance along the route in tenths of a kilometre. */
+/** The stations ahead, nearest first, with the distance along the route in tenths of a kilometre. */
 export const stationsAhead = <S extends { readonly routeKm: number }>(
   stations: readonly S[],
   hereKm: number,

@@ -1,4 +1,4 @@
-/** The id of a pilgrim outside of LINE: 128 random bits, written as `w-` and 26 characters of Crockford's base 32. */
+/** The id of a pilgrim outside LINE: 128 random bits, written as `w-` and 26 characters of Crockford's base 32. */
 
 const DIGITS = '0123456789abcdefghjkmnpqrstvwxyz'
 export const BYTES = 16

@@ -1,4 +1,2 @@
-/**
- * A backup is taken daily. One that is older should be repeated: a day, and two hours in which the next one is taken.
- */
+/** Age beyond which a backup is too old: a day, and two hours for the next daily backup to finish. */
 export const OLD_BACKUP_MS = 26 * 3_600_000

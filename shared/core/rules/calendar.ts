@@ -14,7 +14,7 @@ export interface Calendar {
   day(ms: number): string
   /** First instant of the local hour of an instant, as epoch milliseconds; an hour that clocks repeat counts as two. */
   hourStart(ms: number): number
-  /** First instant of the local day that an instant lies in, as epoch milliseconds. */
+  /** First instant of the local day that contains an instant, as epoch milliseconds. */
   dayStart(ms: number): number
   /** First instant of a local day `YYYY-MM-DD` and of the day after it, as epoch milliseconds. */
   span(day: string): readonly [fromMs: number, toMs: number]
@@ -34,7 +34,7 @@ export function createCalendar(timeZone: string): Calendar {
   const nameOf = remembering((day) => new Date(day * DAY_MS).toISOString().slice(0, 10))
   const localDay = (ms: number): number => Math.floor((ms + offsetAt(ms)) / DAY_MS)
 
-  /** The instant of a local time, which is given as if it were UTC. */
+  /** The instant of a local time that is encoded as if it were UTC. */
   const instantOf = (localMs: number): number => {
     const unset = localMs - offsetAt(localMs - DAY_MS)
     if (unset + offsetAt(unset) === localMs) return unset
@@ -51,7 +51,7 @@ export function createCalendar(timeZone: string): Calendar {
       while (offsetAt(start) !== offset) start += QUARTER_MS
       return start
     },
-    // If clocks skip from midnight on, the day begins at the first instant after the change.
+    // If clocks skip midnight, the day begins at the first instant after the change.
     dayStart: (ms) => instantOf(localDay(ms) * DAY_MS),
     span(day) {
       const midnight = Date.parse(`${day}T00:00:00Z`)

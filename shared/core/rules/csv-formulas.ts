@@ -1,3 +1,3 @@
-/** A text that a spreadsheet would read as a formula gets an apostrophe; so it stays the text that it is. */
+/** Prefixes an apostrophe to text that a spreadsheet would read as a formula, so that it stays text. */
 export const noFormula = (text: string): string =>
   /^(\s*[=+\-@＝＋－＠]|[\t\r\n])/.test(text) ? `'${text}` : text

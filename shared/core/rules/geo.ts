@@ -12,11 +12,11 @@ export const EARTH_RADIUS_M = 6_371_008.8
 /** Whether coordinates are a place. Exactly 0,0 is what a device sends without a fix. */
 export const isPlace = ({ lat, lng }: Place): boolean => lat !== 0 || lng !== 0
 
-/** From this accuracy on (m) a position is rough. Phones report exactly 100 when they do not know better. */
+/** A position with this accuracy (m) or worse is rough. Phones report exactly 100 when the accuracy is unknown. */
 export const ROUGH_M = 100
 
 /**
- * Whether no distance is measured to or from a position: its accuracy is 100 m or worse, or it is no place.
+ * Whether a position is unusable for distances: its accuracy is 100 m or worse, or it has no valid place.
  * @param position `accuracy` in metres, as the table stores it (float4); null: unknown, not rough
  */
 export const isRough = (position: Place & { readonly accuracy: number | null }): boolean =>
@@ -45,8 +45,8 @@ interface Point {
 }
 
 /**
- * A function of the squared distance from the line through two points. Nothing in it takes a root or calls `hypot`,
- * because a line of n points can take n² of these.
+ * The squared distance from the line through two points, as a function. It avoids roots and `hypot`, because a line of
+ * n points can need n² of these.
  */
 function squaredDistanceFrom(a: Point, b: Point): (p: Point) => number {
   const dx = b.x - a.x
@@ -57,7 +57,7 @@ function squaredDistanceFrom(a: Point, b: Point): (p: Point) => number {
   return ({ x, y }) => (dy * x - dx * y + offset) ** 2 / squaredLength
 }
 
-/** The points of a line that remain when details below the tolerance are left out. Both ends remain. */
+/** Simplifies a line to the tolerance. Both ends remain. */
 export function simplifyLine<P extends Point>(points: readonly P[], tolerance: number): P[] {
   const keep = new Set([0, points.length - 1])
   const spans: [number, number][] = [[0, points.length - 1]]

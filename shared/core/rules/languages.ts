@@ -1,4 +1,4 @@
-/** Chooses a reader's language among the service's, and names in it. */
+/** Chooses a reader's language from those of the service, and names in it. */
 import type { Language } from '#shared/contracts/bot.ts'
 
 const CHINESE_FORMS: readonly Language[] = ['zh-Hant', 'zh-Hans']
@@ -20,10 +20,10 @@ function knownLanguage(tag: string, eventLanguage: Language): Language | null {
 
 /**
  * The language in which a reader gets every page and message: the first of their languages that is offered, English if
- * none is. Without any known language it is the event's own. Chinese that names neither script nor region is the event's.
- * A Chinese that is not offered is read in the other one, if that is.
+ * none is. Without any known language it is the event's own. Chinese that names neither script nor region is the
+ * event's. If only the other Chinese is offered, that one is used.
  * @param tags the reader's languages as BCP 47 tags, most preferred first; null where one is not known
- * @param offered what the event offers; all by default. English is always there
+ * @param offered languages the event offers; all by default. English is always there
  */
 export function languageFor(
   tags: readonly (string | null)[],
@@ -42,7 +42,7 @@ export function languageFor(
   return known.length === 0 ? eventLanguage : 'en'
 }
 
-/** Something's names by language; a language may have none. */
+/** Names of a thing by language; some may be missing. */
 type Names = Partial<Readonly<Record<Language, string | undefined>>>
 
 /**
@@ -57,7 +57,7 @@ export const nameIn = (names: Names, reader: Language, eventLanguage: Language):
   names.en ??
   Object.values(names).find((name) => name !== undefined)!
 
-/** The tags of an Accept-Language header, most preferred first; none of quality 0. */
+/** The tags of an Accept-Language header, most preferred first, without those of quality 0. */
 export function acceptedTags(header: string | null): string[] {
   const preferences = (header ?? '').split(',').map((part) => {
     const [tag, ...parameters] = part.split(';')
@@ -81,6 +81,6 @@ export interface PlaceName {
   readonly en: string
 }
 
-/** A name as readers of a language know it: Japanese writes Taiwan's names as Taiwan does. */
+/** A name in a reader's language: Japanese uses the traditional characters, as Taiwan does. */
 export const placeName = (language: Language, { zh, hans, en }: PlaceName): string =>
   language === 'en' ? en : language === 'zh-Hans' ? hans : zh

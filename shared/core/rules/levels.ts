@@ -1,4 +1,4 @@
-/** The nine levels: the one table and function for profile, card, bot and operators. */
+/** The nine levels: the one table and function used by profile, card, bot and console. */
 import type { Language } from '#shared/contracts/bot.ts'
 
 export interface Level {

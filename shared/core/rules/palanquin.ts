@@ -1,10 +1,12 @@
-/** When the palanquin leads the map: marks, arrival times and displays go by it. The pages have the same rule. */
+/**
+ * Whether the palanquin leads the map: marks, arrival times and displays then follow it. The pages use the same rule.
+ */
 
-/** A device that has reported nothing for longer has stopped (ms). Trackers report at least every few minutes. */
+/** A device silent for longer has stopped (ms). Trackers report at least every few minutes. */
 const SILENT_MS = 10 * 60_000
 
 /**
- * Whether the palanquin's last place is its present one.
+ * Whether the palanquin's last place is current.
  * @param seenMs when it was there, epoch milliseconds
  * @param nowMs time of the map, epoch milliseconds
  */

@@ -8,7 +8,7 @@ const EXIF = /^(\d{4}):(\d\d):(\d\d) (\d\d):(\d\d):(\d\d)$/
 const exists = (year: number, month: number, day: number, hour: number, minute: number, second: number) => {
   const date = new Date(Date.UTC(year, month - 1, day, hour, minute, second))
   return (
-    // `Date.UTC` reads years below 100 as those of the twentieth century.
+    // `Date.UTC` maps years below 100 to the twentieth century.
     date.getUTCFullYear() === year &&
     date.getUTCMonth() === month - 1 &&
     hour < 24 &&
@@ -17,7 +17,7 @@ const exists = (year: number, month: number, day: number, hour: number, minute: 
   )
 }
 
-/** Bounds that every store can hold; a phone never means a time outside of them. */
+/** Bounds that every store can hold; a phone never means a time outside them. */
 const MIN_MS = Date.UTC(1970, 0, 1)
 const MAX_MS = Date.UTC(3000, 0, 1)
 
@@ -44,7 +44,7 @@ export function parseSentTime(value: number | string, calendar: Calendar): numbe
 export const looksLikeSeconds = (value: number | string): boolean =>
   typeof value === 'number' ? value >= 1e9 && value < 1e10 : /^[1-9]\d{9}(\.\d+)?$/.test(value)
 
-/** Reads ISO 8601 with a zone alone. @returns whole epoch milliseconds, or null */
+/** Reads only ISO 8601 with a zone. @returns whole epoch milliseconds, or null */
 export function parseIsoTime(value: string): number | null {
   const iso = ISO.exec(value)
   return iso === null ? null : parseIso(iso)
@@ -53,7 +53,7 @@ export function parseIsoTime(value: string): number | null {
 const WRITTEN = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/
 
 /**
- * Parses the format of `Date.toJSON`, `2026-04-12T04:00:00.000Z`. Most times arrive in it, and reading its digits by
+ * Parses the format of `Date.toJSON`, `2026-04-12T04:00:00.000Z`. Most times arrive in it, and reading the digits by
  * position is several times faster than the general expression.
  */
 function parseWritten(value: string): number | null {
@@ -61,7 +61,7 @@ function parseWritten(value: string): number | null {
   const two = (at: number): number => 10 * value.charCodeAt(at) + value.charCodeAt(at + 1) - 528
   const year = 100 * two(0) + two(2)
   const [month, day, hour, minute, second] = [two(5), two(8), two(11), two(14), two(17)]
-  // Any other date, also one that does not exist, is left to the general parser.
+  // The general parser handles any other date, also one that does not exist.
   if (
     year < 1970 ||
     month < 1 ||

@@ -1,4 +1,4 @@
-/** How each question of the default survey is answered. */
+/** Kind of answer for each question of the default survey. */
 export const DEFAULT_KINDS = {
   q1: 'choice',
   q2: 'choice',

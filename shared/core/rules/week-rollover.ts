@@ -5,8 +5,8 @@
 const CYCLE_MS = 7_168 * 86_400_000
 
 /**
- * Corrects a time that is too old and, a cycle later, lies in a period of plausible times.
- * @param ms epoch milliseconds, as `from` and `to`, which belong to the period
+ * Corrects a time that is too old and that, one cycle later, lies in a period of plausible times.
+ * @param ms epoch milliseconds, as are `from` and `to`, which belong to the period
  * @returns the corrected time, or the given one where the rule does not apply
  */
 export function withoutRollover(ms: number, from: number, to: number): number {

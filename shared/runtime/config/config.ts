@@ -136,7 +136,7 @@ function parseSettings(given: Environment, faults: string[]): Parsed {
   return Settings.parse(Object.fromEntries(Object.entries(given).filter(([name]) => !faulty.has(name))))
 }
 
-/** Variables that earlier releases read. A start with one of them is refused: its value would be ignored. */
+/** Variables of earlier releases. A start with one of them is refused, because its value would be ignored. */
 const MOVED = [
   'EVENT_STARTS_AT',
   'EVENT_ENDS_AT',
@@ -211,8 +211,8 @@ const readFiles = (s: Parsed, faults: string[]) => ({
 
 /**
  * Parses an environment into the configuration.
- * @param isBot whether the process receives LINE's webhooks and sends Web Push; no other one needs the secrets for
- * these
+ * @param isBot whether the process receives LINE's webhooks and sends Web Push; others do not need the secrets for
+ *   these
  * @throws ConfigError naming every fault
  */
 export function readConfig(env: Environment, isBot = false) {

@@ -1,8 +1,7 @@
 /**
- * The event's route, from a GeoJSON file with one line, or several that are walked in order. Points of a
- * FeatureCollection are its stations: `properties.name`, names in other languages as `name_en`, `name_ja`,
- * `name_zh_hant`, `name_zh_hans`, and optionally `km`, the distance along the route, for a way that passes twice, and
- * `planned_at`, when the walk is to come here.
+ * The event's route, from a GeoJSON file with one line, or several in walking order. Points of a FeatureCollection are
+ * its stations: `properties.name`, names in other languages as `name_en`, `name_ja`, `name_zh_hant`, `name_zh_hans`,
+ * and optionally `km`, the distance along the route where it passes twice, and `planned_at`, the planned arrival.
  */
 import { readFileSync } from 'node:fs'
 import { z } from 'zod'
@@ -45,7 +44,7 @@ const NAMES: Readonly<Record<string, string>> = {
   name_ja: 'ja',
 }
 
-/** A route and its stations, in the order in which they are walked. */
+/** A route and its stations in walking order. */
 export interface RouteFile {
   readonly route: Route | null
   readonly stations: readonly Station[]
@@ -103,7 +102,7 @@ function stationOf({ geometry, properties }: z.infer<typeof StationFeature>, rou
   }
 }
 
-/** A station this far from its nearest passage is at another one (m). */
+/** A station farther than this from its nearest passage belongs to another one (m). */
 const SAME_PASSAGE_M = 50
 
 /** The file as the owner edits it in the console: the line simplified. */

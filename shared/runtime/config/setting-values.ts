@@ -1,4 +1,4 @@
-/** What single settings are parsed to: origins, time zone, values in files, map tiles, tokens, Web Push, the area. */
+/** Parsed values of single settings: origins, time zone, values in files, map tiles, tokens, Web Push, the area. */
 import { z } from 'zod'
 import { readFileSync, closeSync, openSync, readSync } from 'node:fs'
 import { Language } from '#shared/contracts/bot.ts'
@@ -8,8 +8,6 @@ import { DEFAULT_SURVEY } from '#shared/locales/default-survey.ts'
 import { createECDH } from 'node:crypto'
 import { partOfRoute, type RouteFile } from './read-route.ts'
 import { booleanPointInPolygon } from '@turf/boolean-point-in-polygon'
-
-// Origins of web pages that may read answers: `EVENT_CORS_ORIGINS`.
 
 /** Whether a text has the exact form that browsers send as `Origin`. */
 const isOrigin = (given: string): boolean =>
@@ -36,8 +34,6 @@ export function parseOrigins(setting: string, faults: string[]): string[] {
   return origins
 }
 
-// A time zone in the settings.
-
 /** An IANA name that this runtime knows. */
 export const timeZone = z.string().refine(
   (zone) => {
@@ -63,21 +59,19 @@ const ZONE_LANGUAGES: ReadonlyMap<string, Language> = new Map([
 /** The event's own language until its owner sets one. @param zone IANA name */
 const languageOfZone = (zone: string): Language => ZONE_LANGUAGES.get(zone) ?? 'en'
 
-// What describes the event. The owner sets it in the console; the environment gives the first values.
-
-/** Zones outside of `Europe/` in which the European emergency number answers. */
+/** Zones outside `Europe/` in which the European emergency number works. */
 const EUROPEAN_ZONES =
   /^(Europe\/|Arctic\/Longyearbyen$|Asia\/(Famagusta|Nicosia)$|Africa\/Ceuta$|Atlantic\/(Azores|Canary|Faroe|Madeira|Reykjavik)$)/
 
-/** The number to call in an emergency in a time zone; null where it is unknown here. */
+/** The emergency number in a time zone; null if unknown. */
 function emergencyNumberOf(zone: string): string | null {
   if (zone === 'Asia/Taipei') return '119'
   return EUROPEAN_ZONES.test(zone) ? '112' : null
 }
 
 /**
- * The event of the environment: the value of each part until the owner sets it. `EVENT_NAME` is read once; `EVENT_ROUTE`
- * and `EVENT_AREA` are read at each start, until the owner sets the route.
+ * The event from the environment: the value of each part until the owner sets it. `EVENT_NAME` is read once;
+ * `EVENT_ROUTE` and `EVENT_AREA` are read at each start, until the owner sets the route.
  */
 export function eventFromEnvironment(
   s: { readonly EVENT_NAME?: string | undefined; readonly EVENT_TIMEZONE: string },
@@ -104,13 +98,11 @@ export function eventFromEnvironment(
   }
   return {
     parts,
-    /** Whether the environment names the event. A route has set it up, with its default name. */
+    /** Whether the environment describes the event. A route does so, with the default name. */
     isNamed: s.EVENT_NAME !== undefined || way.route !== null,
     hasName: s.EVENT_NAME !== undefined,
   }
 }
-
-// Settings whose value is in a file.
 
 export type Environment = Record<string, string | undefined>
 
@@ -131,8 +123,6 @@ export function resolveFiles(names: readonly string[], env: Environment, faults:
   }
   return resolved
 }
-
-// The operator's archive of map tiles, for the detailed map.
 
 /** A PMTiles archive of version 3 begins with its name and its version. */
 const BEGINNING = [...new TextEncoder().encode('PMTiles'), 3]
@@ -214,8 +204,6 @@ export function parseTokens(env: Record<(typeof TIERS)[number][0], string>, faul
   return tokens
 }
 
-// Settings of Web Push: the keys by which push services know the event, and the push services that it sends to.
-
 /** Push services of Chrome and most browsers on Android, Firefox, Safari and Edge. */
 const KNOWN_PUSH_SERVICES =
   'fcm.googleapis.com,*.push.services.mozilla.com,*.push.apple.com,*.notify.windows.com'
@@ -224,7 +212,7 @@ export interface PushSettings {
   /** VAPID key pair, base64url. The private key may be empty in a process that does not send. */
   readonly publicKey: string
   readonly privateKey: string
-  /** Where a push service reaches the event's people: `mailto:` or `https:`. */
+  /** How a push service can contact the organisers: `mailto:` or `https:`. */
   readonly subject: string
   /** Hosts that subscriptions may name; `*.` stands for any subdomain. */
   readonly services: readonly string[]
@@ -239,11 +227,11 @@ interface Given {
 
 const SERVICE = /^(\*\.)?[a-z0-9](?:[a-z0-9.-]*[a-z0-9])?(:\d{1,5})?$/
 
-/** A name in the public DNS: no address, no single label, no name that RFC 6761 and 6762 keep for local use. */
+/** A name in the public DNS: not an address, a single label, or a name reserved for local use (RFC 6761 and 6762). */
 const PUBLIC_HOST =
   /^(?!.*\.(?:localhost|local|invalid|test|internal)\.?$)(?:[^.[\]]+\.)+[a-z][a-z0-9-]*\.?$/i
 
-/** @returns null without keys: Web Push is off. Adds what is wrong to `faults` */
+/** @returns null without keys: Web Push is off. Adds any fault to `faults` */
 export function readPush(
   given: Given,
   publicUrl: string,
@@ -273,7 +261,7 @@ export function readPush(
   return { publicKey, privateKey, subject, services }
 }
 
-/** The public key of a private one; null if it is none. */
+/** The public key of a private one; null if it is invalid. */
 function publicKeyOf(privateKey: string): string | null {
   if (!/^[A-Za-z0-9_-]{43}$/.test(privateKey)) return null
   const pair = createECDH('prime256v1')

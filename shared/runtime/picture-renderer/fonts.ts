@@ -130,8 +130,6 @@ export function fontsFor(texts: readonly { readonly text: string; readonly weigh
 const weightOf = ({ weights }: Face, asked: Weight): Weight =>
   weights !== 'variable' && weights.includes(asked) ? asked : 400
 
-// Reads which characters a font file has glyphs for. The lists of the packages name more than the files contain.
-
 /**
  * Returns the code points of a WOFF or WOFF2 file.
  * @throws RangeError for any other file

@@ -36,7 +36,7 @@ export function openRenderer(options: RendererOptions = {}) {
         return new Uint8Array(await child.run({ element, ...size }))
       } catch (error) {
         if (error instanceof Refusal) throw error
-        // A tree that cannot be sent to the child fails alone as well, and not the run that draws everybody's cards.
+        // A tree that cannot be sent to the child fails alone, and does not stop the run that draws all cards.
         throw new RenderFailed(`a picture was not drawn: ${describeError(error)}`, { cause: error })
       }
     },

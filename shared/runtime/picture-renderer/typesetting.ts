@@ -104,20 +104,18 @@ export function typeset(root: Element): Typeset {
   return { element, fonts: fontsFor(texts), graphemeImages: Object.fromEntries(graphemeImages) }
 }
 
-// Emoji as coloured SVG images, from a package.
-
 /** Graphemes with emoji presentation, by default or by a variation selector. */
 const EMOJI = /\p{Emoji_Presentation}|\p{Emoji}\uFE0F|[0-9#*]\uFE0F?\u20E3|\p{Regional_Indicator}{2}/u
 
-/** Characters of emoji, also of those that no table of this runtime has yet. */
+/** Characters of emoji, including those missing from the tables of this runtime. */
 const PICTOGRAPH = /\p{Extended_Pictographic}|\p{Regional_Indicator}|\p{Emoji_Modifier}|\u20E3/u
 
 const SKIN_TONE = /\p{Emoji_Modifier}/gu
-/** The layout engine does not know that these take a skin tone, and would draw it apart from them. */
+/** The layout engine does not know that these accept a skin tone, and would draw it separately. */
 const TONE_APART = /(?<=[\u26F7\u{1FAF7}\u{1FAF8}]\uFE0F?)\p{Emoji_Modifier}/gu
 const JOINER = '\u200D'
 
-/** The emoji that are drawn for a grapheme: itself, itself without a skin tone, or the parts that it joins. */
+/** The emoji drawn for a grapheme: itself, itself without a skin tone, or the parts that it joins. */
 function drawnEmoji(grapheme: string): string {
   if (!EMOJI.test(grapheme)) return ''
   const whole = grapheme.replaceAll(TONE_APART, '')

@@ -18,7 +18,7 @@ export async function readStatus(db: Database): Promise<VersionedStatus> {
   return { status: ActivityStatus.parse(row.status), version: row.version, message: row.message }
 }
 
-/** The status from the kv, or from the database where the kv does not have it. */
+/** The status from the kv, or from the database if the kv does not have it. */
 export const readStatusCopy = async ({
   db,
   kv,
@@ -26,8 +26,6 @@ export const readStatusCopy = async ({
   readonly db: Database
   readonly kv: KvStatus
 }): Promise<VersionedStatus> => (await kv.status().catch(() => null)) ?? readStatus(db)
-
-// Progress of the event's end. Each service records its own part; operators read it.
 
 /** Id of the table's single row. */
 const ENDING_ID = 1
@@ -38,7 +36,7 @@ export async function recordEnd(tx: Tx, endedAt: Date): Promise<void> {
   await tx.orm.insert(ending).values({ id: ENDING_ID, endedAt }).onConflictDoNothing()
 }
 
-/** Records that all points that were pending at the end are flushed. */
+/** Records that all points pending at the end are flushed. */
 export async function recordFinalFlush(tx: Tx, flushedAt: Date): Promise<void> {
   await tx.orm.update(ending).set({ flushedAt }).where(eq(ending.id, ENDING_ID))
 }

@@ -1,4 +1,4 @@
-/** Which cards the end of the event draws, and how many of them are up to date. */
+/** The cards to draw at the end of the event, and how many of them are up to date. */
 import { CARD_CHECKINS } from '#shared/core/rules/levels.ts'
 import type { Database, Tx } from '#shared/stores/db/db.ts'
 

@@ -12,10 +12,13 @@ import { desc, eq, getTableColumns, type SQL, sql } from 'drizzle-orm'
 /** Whether points of the pilgrim are stored. An invented id has none. */
 export const HAS_POINTS = sql`pilgrim_totals.last_seen IS NOT NULL`
 
-/** At most so many are read. */
+/** Maximum number read. */
 const MOST = 100
 
-/** Emergencies, unconfirmed ones first, then those of pilgrims with stored points, then the latest. Phone numbers are those of unconfirmed ones only. */
+/**
+ * Emergencies, unconfirmed ones first, then those of pilgrims with stored points, then the latest. Only unconfirmed
+ * ones have phone numbers.
+ */
 export async function readEmergencies(
   { db, kv }: { readonly db: Database; readonly kv: KvPoints },
   which: SQL,
@@ -78,7 +81,7 @@ interface Stored {
   readonly at: Date | null
 }
 
-/** The last place that is known of a pilgrim: pending, or stored. */
+/** The last known place of a pilgrim: pending, or stored. */
 function lastPlace(pending: readonly Point[], stored: Stored | null): EmergencyPlace | null {
   const [latest] = pending.filter(isPlace).sort((a, b) => b.recordedMs - a.recordedMs)
   if (latest !== undefined && latest.recordedMs >= (stored?.at?.getTime() ?? -Infinity)) {

@@ -20,7 +20,7 @@ const built = new WeakMap<RoutePart, Route>()
 export const routeOfPart = (part: RoutePart): Route | null =>
   part.lines.length === 0 ? null : built.getOrInsertComputed(part, () => createRoute(unpackLines(part.lines)))
 
-/** @param language the event's own, in which a station is named for readers of any other */
+/** @param language the event's own; its station names also serve readers of languages without one */
 export function stationsOfPart(part: RoutePart, language: Language): readonly Station[] {
   const route = routeOfPart(part)
   if (route === null) return []
@@ -36,7 +36,7 @@ export function stationsOfPart(part: RoutePart, language: Language): readonly St
     .sort((a, b) => a.alongM - b.alongM)
 }
 
-/** The area of a margin around the route. */
+/** The area within a margin around the route. */
 export const areaAround =
   (route: Route, marginKm: number): InArea =>
   (lat, lng) =>
@@ -44,7 +44,7 @@ export const areaAround =
 
 const shown = new WeakMap<readonly Station[], EventRoute>()
 
-/** The route as pages get it. */
+/** The route as pages receive it. */
 export function shownRouteOf({ route, stations }: StationedRoute): EventRoute {
   if (route === null) return { version: null, km: 0, lines: [], stations: [] }
   return shown.getOrInsertComputed(stations, () => {

@@ -1,6 +1,6 @@
 /**
- * What describes the event, as each process follows it. Each change adds a row with a higher version; so a process
- * asks only for what is newer than what it has, also after it was away. A part that was never set has the value of the
+ * The description of the event, as each process follows it. Each change adds a row with a higher version, so that a
+ * process reads only rows newer than its own, even after an outage. A part that was never set has the value of the
  * environment, or its default.
  */
 import { asc, gt } from 'drizzle-orm'
@@ -36,11 +36,11 @@ export type StoredPart = typeof eventSettings.$inferSelect
 export interface Event {
   /** Version of the settings; 0: nothing was set. */
   readonly version: number
-  /** What is shown is not the event. Every name that is shown says so. */
+  /** A rehearsal: every name shown to people says so. */
   readonly isRehearsal: boolean
-  /** Points from before belong to a rehearsal that was cleared, epoch milliseconds; null: none was. */
+  /** Points from before this time belong to a cleared rehearsal, epoch milliseconds; null: none was cleared. */
   readonly clearedMs: number | null
-  /** As the owner has set them. */
+  /** As set by the owner. */
   readonly ownNames: EventNames
   readonly names: EventNames
   /** The name in the event's own language. */
@@ -48,7 +48,7 @@ export interface Event {
   readonly nameFor: (language: Language) => string
   readonly language: Language
   readonly languages: readonly Language[]
-  /** The language for a reader of these, as BCP 47 tags (`languageFor`). */
+  /** The language for a reader with these BCP 47 tags (`languageFor`). */
   readonly languageOf: (tags: readonly (string | null)[]) => Language
   /** Epoch milliseconds; null: not known. */
   readonly startsMs: number | null
@@ -56,7 +56,7 @@ export interface Event {
   readonly emergencyNumber: string | null
   readonly organiserPhone: string | null
   readonly followed: Followed
-  /** What the owner has set; null: nothing. */
+  /** As set by the owner; null: not set. */
   readonly ownLevelNames: LevelNames | null
   /** Names of the levels, level 1 first. */
   readonly levelNames: (language: Language) => readonly string[]
@@ -64,7 +64,7 @@ export interface Event {
   readonly botWords: (language: Language) => BotWords
   readonly notice: NoticePart
   readonly survey: SurveyPart
-  /** Version of the settings in which each part was set last; absent: never. */
+  /** The settings version that last changed each part; absent: never. */
   readonly versions: PartVersions
   readonly route: Route | null
   /** In walking order. */
@@ -123,13 +123,13 @@ export function eventOf(
   }
 }
 
-/** Every reader gets the word in their own language, also where the event has no name in it. */
+/** Every reader gets the word in their own language, even if the event has no name in it. */
 const rehearsalNames = (names: EventNames, language: Language): EventNames =>
   Object.fromEntries(
     Language.options.map((reader) => [reader, BOT_WORDS[reader].rehearsal(nameIn(names, reader, language))]),
   )
 
-/** The owner's messages for a reader. A language without one, and no other Chinese, has its default. */
+/** The owner's messages for a reader. A language without one, and without one in the other Chinese, has its default. */
 const ownMessages = (messages: MessagesPart, reader: Language) =>
   Object.fromEntries(
     Object.entries(messages).flatMap(([name, texts]) => {
@@ -139,7 +139,7 @@ const ownMessages = (messages: MessagesPart, reader: Language) =>
     }),
   )
 
-/** A part that nobody has set is the files of the environment, which are more exact. */
+/** A part that was never set comes from the files of the environment, which are more precise. */
 function wayOf(
   { event, ...environment }: FromEnvironment,
   part: EventParts['route'],
@@ -163,7 +163,7 @@ function wayOf(
 /** The event of the environment, before the owner has set anything. */
 export const firstEvent = (config: FromEnvironment): Event => eventOf(config, config.event.parts, 0, {})
 
-/** Every version of every part, oldest first. @param after only versions above it */
+/** Every version of every part, oldest first. @param after returns only later versions */
 export const readVersions = (tx: Tx, after = 0): Promise<StoredPart[]> =>
   tx.orm
     .select()
@@ -171,10 +171,10 @@ export const readVersions = (tx: Tx, after = 0): Promise<StoredPart[]> =>
     .where(gt(eventSettings.version, after))
     .orderBy(asc(eventSettings.version))
 
-/** Changes are made one at a time; reading does not wait for them. */
+/** Serializes changes; readers do not wait. */
 export const lockSettings = (tx: Tx): Promise<unknown> => tx.sql`LOCK TABLE event_settings IN EXCLUSIVE MODE`
 
-/** The parts after some rows were applied, oldest first. A part that only another release knows is left out. */
+/** The parts after applying rows, oldest first. A part known only to another release is skipped. */
 export function partsAfter(parts: EventParts, rows: readonly StoredPart[]): EventParts {
   const values = rows.flatMap(({ part, value }) => {
     const parsed = part in EVENT_PARTS ? EVENT_PARTS[part as EventPart].safeParse(value).data : undefined
@@ -183,7 +183,7 @@ export function partsAfter(parts: EventParts, rows: readonly StoredPart[]): Even
   return { ...parts, ...(Object.fromEntries(values) as Partial<EventParts>) }
 }
 
-/** The version of each part after some rows were applied, oldest first. */
+/** The version of each part after applying rows, oldest first. */
 const versionsAfter = (versions: PartVersions, rows: readonly StoredPart[]): PartVersions => ({
   ...versions,
   ...Object.fromEntries(rows.map(({ part, version }) => [part, version])),
@@ -203,7 +203,7 @@ export async function readEvent(db: Database, config: Config): Promise<Event> {
 
 export interface FollowedEvent {
   readonly current: Event
-  /** Reads what has changed. Rejects without the database. */
+  /** Reads changes. Rejects without the database. */
   refresh(): Promise<void>
   stop(): Promise<void>
 }
@@ -215,7 +215,7 @@ export async function followEvent(db: Database, config: Config, log: Log): Promi
   const refresh = async (): Promise<void> => {
     const known = current.version
     const rows = await db.read(() => readVersions(db, known))
-    // Another reading may have applied these rows meanwhile.
+    // Another read may have applied these rows meanwhile.
     const version = rows.at(-1)?.version ?? 0
     if (version <= current.version) return
     parts = partsAfter(parts, rows)

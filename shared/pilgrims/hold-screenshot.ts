@@ -1,14 +1,14 @@
 /**
- * Screenshots that nothing names are deleted. A lock per screenshot keeps both in order: who writes its name shares it,
- * who deletes it takes it exclusively. So either the name is written first, and the screenshot stays; or the writer
- * sees that the screenshot is gone.
+ * Unreferenced screenshots are deleted. A lock per screenshot orders references and deletions: a writer of its name
+ * takes it shared, a deletion takes it exclusively. So either the name is written first, and the screenshot stays; or
+ * the writer sees that the screenshot is gone.
  */
 import type { Tx } from '#shared/stores/db/db.ts'
 import { type Objects, ObjectsUnavailable } from '#shared/stores/objects/objects.ts'
 import { screenshotKey } from '#shared/stores/objects/pictures.ts'
 import { within } from '#shared/runtime/deadline.ts'
 
-/** A transaction does not wait longer for the object store. */
+/** Timeout of the object store within a transaction. */
 const LOOK_MS = 2_000
 
 /** Takes the exclusive lock until the transaction ends. */
@@ -17,9 +17,9 @@ export async function lockScreenshot(tx: Tx, key: string): Promise<void> {
 }
 
 /**
- * Keeps a screenshot of this service from being deleted until the transaction ends. After that, what the transaction
- * wrote keeps it. Other addresses are not looked at.
- * @returns false if it is gone. While the object store is unavailable that is not known, and the answer is true
+ * Keeps a screenshot of this service from being deleted until the transaction ends; then the reference that was written
+ * protects it. Other URLs are not checked.
+ * @returns false if it is gone; true also while the object store is unavailable
  */
 export async function holdScreenshot(
   tx: Tx,

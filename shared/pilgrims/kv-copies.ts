@@ -1,7 +1,7 @@
 /**
- * What the kv holds beside Postgres: the status, who is hidden (pilgrims who withdrew from the event, or withdrew their
- * consent), whose points are refused, and who was erased. Postgres decides; a difference (a commit that failed after
- * the kv was told, an upgrade) is mended.
+ * Copies that the kv holds of Postgres: the status, the hidden pilgrims (withdrawn from the event, or without consent),
+ * those whose points are refused, and the erased ones. Postgres is authoritative; differences (a commit that failed
+ * after the kv was updated, an upgrade) are repaired.
  */
 import { eq, or } from 'drizzle-orm'
 import type { Database } from '#shared/stores/db/db.ts'
@@ -28,7 +28,7 @@ interface Presence {
   readonly consentWithdrawn: boolean
 }
 
-/** Copies a pilgrim's presence to the kv; of nobody, if there is no such pilgrim. @throws KvUnavailable */
+/** Copies a pilgrim's presence to the kv. Without a row the pilgrim counts as visible. @throws KvUnavailable */
 const copyPresence = (kv: KvPresence, userId: string, row: Presence | undefined): Promise<void> =>
   kv.hide(userId, row !== undefined && isHidden(row), row?.consentWithdrawn)
 
@@ -36,9 +36,9 @@ const isHidden = ({ participantStatus, consentWithdrawn }: Presence): boolean =>
   participantStatus === 'withdrawn' || consentWithdrawn
 
 /**
- * Copies a pilgrim's presence to the kv. Call it last in the transaction that changes the row: the row's lock brings
- * concurrent changes to the kv in order, and an erasure after them; and without the kv nothing is stored, because the
- * map would go on to show a pilgrim who has withdrawn. A change that hides and shows nobody does not need the kv.
+ * Copies a pilgrim's presence to the kv. Call it last in the transaction that changes the row: the row's lock keeps
+ * concurrent changes in order, and an erasure after them. If the kv is down, nothing is stored, because the map would
+ * go on to show a pilgrim who has withdrawn. A change that affects no visibility does not need the kv.
  * @throws KvUnavailable
  */
 export async function updateLiveMapPresence(
@@ -60,10 +60,10 @@ interface Stores extends Reporting {
   readonly kv: KvPresence & KvErasures & KvStatus
 }
 
-/** People who are mended at a time; the next comparison mends the others. */
+/** Maximum number of pilgrims to repair at a time; the next comparison repairs the others. */
 const MOST_AT_ONCE = 1_000
 
-/** Pilgrims who are hidden, and whether their points are refused. */
+/** Hidden pilgrims, and whether their points are refused. */
 const readHidden = (db: Database) =>
   db.read(() =>
     db.orm
@@ -95,8 +95,8 @@ async function refill(db: Database, kv: Stores['kv']): Promise<void> {
 }
 
 /**
- * Mends the copies that differ.
- * @returns the number of people whose copy differed
+ * Repairs the copies that differ.
+ * @returns the number of pilgrims whose copy differed
  * @throws KvUnavailable
  */
 export async function mendKvCopies(stores: Stores): Promise<number> {
@@ -143,7 +143,7 @@ async function mendPresence({ db, kv, ...reporting }: Stores): Promise<number> {
   await eachApart(reporting, 'copies of presence', differing, async (userId) => {
     if (mended === MOST_AT_ONCE) return
     await db.transaction(async (tx) => {
-      // The lock waits for a change that has told the kv and is not committed yet.
+      // Waits for a change that is already in the kv but not yet committed.
       await lockPerson(tx, userId)
       const [row] = await tx.orm.select().from(pilgrims).where(eq(pilgrims.userId, userId))
       await copyPresence(kv, userId, row)
@@ -153,7 +153,7 @@ async function mendPresence({ db, kv, ...reporting }: Stores): Promise<number> {
   return differing.length
 }
 
-/** Deletes what the kv holds only to spare queries: known tracker keys and photo counts. @throws KvUnavailable */
+/** Deletes caches of the kv that only save queries: known tracker keys and photo counts. @throws KvUnavailable */
 export async function dropSparedQueries(kv: KvKeys): Promise<void> {
   for (const prefix of [KNOWN_KEYS, PHOTO_COUNTS]) await kv.forgetAll(prefix)
 }

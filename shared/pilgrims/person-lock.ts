@@ -22,7 +22,7 @@ export async function lockPersonShared(tx: Tx, userId: string): Promise<void> {
 export const readGeneration = async (tx: Tx, userId: string): Promise<number> =>
   (await readErasure(tx, userId))?.generation ?? 0
 
-/** The latest erasures of those of some people who were erased, by user id. */
+/** The latest erasures of the given people, by user id; people who were never erased are missing. */
 export async function readErasuresOf(tx: Tx, userIds: readonly string[]): Promise<Map<string, Erased>> {
   const byHash = new Map(userIds.map((userId) => [userHash(userId), userId]))
   const rows = await tx.sql<Required<Erased>[]>`
@@ -35,14 +35,14 @@ export async function readErasuresOf(tx: Tx, userIds: readonly string[]): Promis
 export const readErasure = async (tx: Tx, userId: string): Promise<Erased | undefined> =>
   (await readErasuresOf(tx, [userId])).get(userId)
 
-/** Whether a value of the buffer is of a person who was erased since it was admitted (`isOfErased`). */
+/** Whether a value of the buffer belongs to a person who was erased since it was admitted (`isOfErased`). */
 export async function isOfErasedPerson(tx: Tx, userId: string, value: string): Promise<boolean> {
   const erased = await readErasure(tx, userId)
   const { generation } = readStamp(value)
   return erased !== undefined && isOfErased(erased, { generation, receivedMs: receivedMsOf(value) })
 }
 
-/** Takes the shared lock of each. @returns the latest erasures of those who were erased, by user id */
+/** Takes each shared lock. @returns the latest erasures by user id, without people who were never erased */
 export async function lockedErasures(tx: Tx, userIds: readonly string[]): Promise<Map<string, Erased>> {
   const keys = userIds.map((userId) => personLockKey(userHash(userId)))
   await tx.sql`SELECT pg_advisory_xact_lock_shared(key::bigint) FROM unnest(${keys}::text[]) AS key`
@@ -58,7 +58,7 @@ async function lockedErasure(tx: Tx, userId: string) {
 /**
  * Takes the shared lock and checks for an erasure.
  * @param sinceMs time of origin of the data to write (epoch milliseconds)
- * @returns true if the person has been erased since, so that the data is of before
+ * @returns true if the person was erased after that time
  */
 export async function isErasedSince(tx: Tx, userId: string, sinceMs: number): Promise<boolean> {
   const erasure = await lockedErasure(tx, userId)
@@ -66,9 +66,9 @@ export async function isErasedSince(tx: Tx, userId: string, sinceMs: number): Pr
 }
 
 /**
- * Takes the shared lock and checks whether anything of a person may be written.
+ * Takes the shared lock and checks whether data of a person may be written.
  * @param sinceMs time of origin of the data to write (epoch milliseconds)
- * @returns false if the person has been erased since, or was erased and has not consented anew
+ * @returns false if the person was erased after that time, or was erased and has not consented again
  */
 export async function mayWrite(tx: Tx, userId: string, sinceMs: number): Promise<boolean> {
   const erasure = await lockedErasure(tx, userId)
@@ -78,17 +78,17 @@ export async function mayWrite(tx: Tx, userId: string, sinceMs: number): Promise
 /**
  * Takes the shared lock until the transaction ends.
  * @param sinceMs time of the request (epoch milliseconds)
- * @throws Refusal 410 if the person was erased and has not consented anew, or has been erased since
+ * @throws Refusal 410 if the person was erased and has not consented again, or was erased after that time
  */
 export async function lockPersonUnlessErased(tx: Tx, userId: string, sinceMs: number): Promise<void> {
   if (!(await mayWrite(tx, userId, sinceMs))) throw erasedPerson()
 }
 
 /**
- * Lets an erased person begin anew, because they consent. What is of before the erasure stays refused.
+ * Lets an erased person start again, because they consent. Data from before the erasure stay rejected.
  * @param nowMs time of the consent (epoch milliseconds)
  * @returns their erasure, for the kv; undefined for a person who was never erased
- * @throws Refusal 410 if the person has been erased since
+ * @throws Refusal 410 if the person was erased after that time
  */
 export async function beginAnew(tx: Tx, userId: string, nowMs: number): Promise<Erased | undefined> {
   const erasure = await lockedErasure(tx, userId)
@@ -102,7 +102,7 @@ export async function beginAnew(tx: Tx, userId: string, nowMs: number): Promise<
   return { ...erasure, stands: false }
 }
 
-/** Filters out people who are erased, or were erased since a time (epoch milliseconds); keeps the order. */
+/** Filters out people who are erased, or were erased after a time (epoch milliseconds); keeps the order. */
 export async function withoutErased(tx: Tx, userIds: readonly string[], sinceMs: number): Promise<string[]> {
   const rows = await tx.orm
     .select({ hash: erasures.userHash })
@@ -119,9 +119,7 @@ export async function isBeingErased(tx: Tx, userId: string): Promise<boolean> {
   return (await tx.orm.select().from(erasing).where(eq(erasing.subject, userId))).length > 0
 }
 
-// The lock for changes of recipients in the message ledger, by pushes and by erasures.
-
-/** Key of the advisory lock. */
+/** Key of the advisory lock for changes of recipients in the message ledger, by pushes and by erasures. */
 const RECIPIENTS_LOCK = 20_260_415
 
 /**
@@ -131,8 +129,6 @@ const RECIPIENTS_LOCK = 20_260_415
 export async function lockRecipients(tx: Tx): Promise<void> {
   await tx.sql`SELECT pg_advisory_xact_lock(${RECIPIENTS_LOCK})`
 }
-
-// Creates a pilgrim's row at the first contact.
 
 /**
  * Creates a pilgrim's row unless it exists. Must be the first statement of its transaction.
@@ -146,7 +142,7 @@ export async function ensurePilgrim(tx: Tx, userId: string, nowMs: number): Prom
 }
 
 /**
- * Locks a pilgrim's row until the transaction ends: their writes that count what they have come one after the other.
+ * Locks a pilgrim's row until the transaction ends, which serializes writes that count existing rows.
  * @returns the row; undefined when there is none
  */
 export async function lockPilgrim(tx: Tx, userId: string): Promise<typeof pilgrims.$inferSelect | undefined> {

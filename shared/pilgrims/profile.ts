@@ -1,6 +1,6 @@
 /**
- * A pilgrim's profile and figures: as the pilgrim and operators get them, and as others do. Exact kilometres are a place
- * on the route, so others get them rounded down while the event runs.
+ * A pilgrim's profile and figures, for the pilgrim and operators, and for others. Exact kilometres reveal a place on
+ * the route, so others get them rounded down while the event runs.
  */
 import { isAppId, ParticipantStatus, timeOrNull } from '#shared/contracts/fields.ts'
 import type { Profile } from '#shared/contracts/profile.ts'
@@ -19,9 +19,9 @@ import type { Event } from './event-settings.ts'
 export const unknownPilgrim = (userId: string) => notFound(`There is no pilgrim with the id ${userId}.`)
 
 /**
- * Refuses a pilgrim of whom nothing is known.
+ * Rejects an unknown pilgrim.
  * @param waiting number of their points in the buffer; null: the buffer is unavailable
- * @throws Refusal 404 for a pilgrim whom no store knows, 503 for one whom only the buffer could know
+ * @throws Refusal 404 for a pilgrim unknown to every store, 503 for one whom only the buffer could know
  */
 export function expectKnown(userId: string, isStored: boolean, waiting: number | null): void {
   if (isStored) return
@@ -50,7 +50,7 @@ function figuresOf({ row, statistics }: Counted) {
   }
 }
 
-/** The event's names of the levels, as answers have them. */
+/** The event's names of the levels, as answers contain them. */
 const namesOf = ({ levelNames }: EventWords, level: number) => ({
   zh: levelNames('zh-Hant')[level - 1]!,
   en: levelNames('en')[level - 1]!,
@@ -93,8 +93,8 @@ export const maskPhone = (phone: string): string =>
   `${'•'.repeat(Math.max(0, phone.length - 2))}${phone.slice(-2)}`
 
 /**
- * Returns the profile of a pilgrim as `readPilgrimsDegraded` found them.
- * @throws Refusal 404 when the pilgrim is unknown, 503 when that can not be determined
+ * Returns the profile of a pilgrim from the result of `readPilgrimsDegraded`.
+ * @throws Refusal 404 when the pilgrim is unknown, 503 when that cannot be determined
  */
 export function expectProfile(event: EventWords, userId: string, found: Pilgrim | null | undefined): Profile {
   expectKnown(userId, found != null, found === null ? null : 0)
@@ -106,14 +106,14 @@ export function expectProfile(event: EventWords, userId: string, found: Pilgrim 
   }
 }
 
-/** Kilometres: whole ones below 10, whole fives above. Every level begins at a whole five. */
+/** Kilometres rounded down: to whole ones below 10, to fives above. Every level begins at a multiple of five. */
 const coarseKm = (km: number): number => (km < 10 ? Math.floor(km) : Math.floor(km / 5) * 5)
 
 /**
- * What others get instead of the exact figures: the coarse kilometres and the savings of having walked these. Reports
- * and modes are left out. A rounded sum that includes what strangers can report is a ruler: whoever changes the report
- * until the sum steps has measured the exact kilometres.
- * @param savedKg in place of these savings
+ * Public figures in place of the exact ones: the coarse kilometres, and the savings of walking these. Reports and modes
+ * are left out. If the rounded sum included reports, which strangers can submit, changing a report until the sum steps
+ * would reveal the exact kilometres.
+ * @param savedKg overrides these savings
  */
 function coarseFigures(exactKm: number, savedKg: number | null) {
   const km = coarseKm(exactKm)
@@ -121,8 +121,8 @@ function coarseFigures(exactKm: number, savedKg: number | null) {
 }
 
 /**
- * What others get: `exact` figures once the event has ended, and where the map shows single pilgrims; until then coarse
- * ones, of a claim those of its walk in order (`points/totals/points-in-order.ts`).
+ * What others see: `exact` figures once the event has ended, or where the map shows single pilgrims; until then coarse
+ * ones, and for a claim those of its walk in order (`points/totals/points-in-order.ts`).
  */
 export type Exposure = 'exact' | 'coarse' | 'coarse-in-order'
 
@@ -135,7 +135,7 @@ export async function readExposure(
   return (userId) => (inOrder && !isAppId(userId) ? 'coarse-in-order' : 'coarse')
 }
 
-/** What others get of the distance; null: the exact one. */
+/** The distance that others see; null: the exact one. */
 function coarseOf(pilgrim: Counted, exposure: Exposure) {
   if (exposure === 'exact') return null
   const { distanceMm, shownMm } = pilgrim.statistics ?? { distanceMm: 0, shownMm: 0 }
@@ -145,7 +145,7 @@ function coarseOf(pilgrim: Counted, exposure: Exposure) {
   )
 }
 
-/** Who may not share is known to others by name and level alone. */
+/** For pilgrims who may not share, others see only name and level. */
 const HIDDEN = {
   picture_url: null,
   km: 0,
@@ -162,9 +162,9 @@ const HIDDEN = {
 } as const satisfies Partial<Profile>
 
 /**
- * The profile as others get it: days, because an instant would reveal which point of the map is the pilgrim's, and
- * rounded figures while the event runs. An app's id is known to its pilgrim alone, who reads their own figures by it.
- * @param found the pilgrim whose profile it is
+ * The profile as others see it: days, because an instant would reveal which point of the map is the pilgrim's, and
+ * rounded figures while the event runs. Only the pilgrim knows an app's id, and reads their own figures by it.
+ * @param found the pilgrim of the profile
  * @param exposure from `readExposure`
  */
 export function toPublicProfile(
@@ -195,11 +195,11 @@ export function toPublicProfile(
   }
 }
 
-/** What a card or a link shows of a pilgrim. */
+/** Figures of a pilgrim on a card or a link. */
 export interface PublicFigures {
   readonly level: Level
   readonly km: number
-  /** The exact kilometres may be more: they are shown as `40+`. */
+  /** The exact kilometres may be higher: they are shown as `40+`. */
   readonly isAtLeast?: true
   readonly checkins: number
   /** Kilograms of carbon. */

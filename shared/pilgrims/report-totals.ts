@@ -40,8 +40,8 @@ async function addDifference(tx: Tx, shard: number, before: Reported, after: Rep
 }
 
 /**
- * Deletes the reports of pilgrims without a stored point. Before the totals are recounted, and not under their lock: a
- * report locks its pilgrim first.
+ * Deletes the reports of pilgrims without a stored point. Call it before recounting the totals, and not under their
+ * lock: a report locks its pilgrim first.
  */
 export async function dropReportsWithoutPoints(tx: Tx): Promise<void> {
   await tx.sql`
@@ -74,19 +74,19 @@ export async function recountReported(tx: Pick<Tx, 'sql'>, { dropErased = false 
     SELECT 0, name, sum(amount)::bigint, sum(floor(mg + 0.5))::bigint FROM amounts GROUP BY name`
 }
 
-/** SQL: whether a row of `t` is a claim's, while `EVENT_IDENTITY` is open. */
+/** SQL: whether a row of `t` belongs to a claim, while `EVENT_IDENTITY` is open. */
 export const IS_CLAIM = `t.user_id !~ '${APP_ID.source}'`
 const SHOWN_MM = 'coalesce(s.distance_mm, t.distance_mm)'
 /** SQL: the coarse kilometres of a row of `pilgrim_totals t LEFT JOIN shown_walks s`, in millimetres. */
 export const COARSE_MM = `CASE WHEN ${SHOWN_MM} < 1e7 THEN floor(${SHOWN_MM} / 1e6) * 1e6
   ELSE floor(${SHOWN_MM} / 5e6) * 5e6 END`
-/** SQL: what others are shown of a claim's walk in place of the whole. */
+/** SQL: the part of a claim's walk that others see. */
 export const SHOWN_WALK = 'LEFT JOIN shown_walks s ON s.user_id = t.user_id AND s.until > now()'
 
 /**
- * SQL of the reported kilometres that public sums count, as a row of `mm` and `mg`: of each pilgrim at most as far as
- * they walked, and of the erased ones together likewise. So nobody adds to a public sum by reports alone.
- * @param coarsensClaims whether a claim walked as far as others are shown
+ * SQL of the reported kilometres in public sums, as a row of `mm` and `mg`: for each pilgrim at most the distance they
+ * walked, and for the erased ones together likewise. So reports alone cannot raise a public sum.
+ * @param coarsensClaims whether a claim counts only with the walk that others see
  */
 export const publicReports = (coarsensClaims: boolean): string => `(
   SELECT coalesce(sum(floor(mm * part)), 0)::float8 AS mm, coalesce(sum(floor(mg * part)), 0)::float8 AS mg

@@ -1,4 +1,4 @@
-/** The rows of links that pilgrims pass on. Several services write them; each ends by deleting its row. */
+/** Rows of share links. Several services write them; each ends by deleting its row. */
 import { randomBytes } from 'node:crypto'
 import { and, eq, gt, sql } from 'drizzle-orm'
 import type { Tx } from '#shared/stores/db/db.ts'
@@ -7,7 +7,7 @@ import { pilgrims, shares } from '#shared/stores/schema/tables.ts'
 export type ShareRow = typeof shares.$inferSelect
 
 const DAY_MS = 86_400_000
-/** A card that was posted is looked at for some months. */
+/** A posted card is viewed for some months. */
 export const SHARE_TTL_MS = 180 * DAY_MS
 /** The bot's link is renewed when less than this remains. */
 const RENEW_MS = 90 * DAY_MS
@@ -15,10 +15,10 @@ const RENEW_MS = 90 * DAY_MS
 /** 144 random bits as 24 characters. */
 export const newShareId = (): string => randomBytes(18).toString('base64url')
 
-/** Address of the page of a link. */
+/** Page of a share link. */
 export const shareUrl = (publicUrl: string, id: string): string => `${publicUrl}/s/${id}`
 
-/** Whether a pilgrim's links may work: not once they have withdrawn from the event or taken back their consent. */
+/** Whether a pilgrim's links work: not after they have withdrawn from the event or withdrawn their consent. */
 export const maySharePilgrim = (row: {
   readonly participantStatus: string
   readonly consentWithdrawn: boolean
@@ -30,12 +30,12 @@ export async function endShares(tx: Tx, userId: string): Promise<void> {
 }
 
 /**
- * Returns the id of the link that the bot's answers use, and makes it if needed.
- * The caller has locked out an erasure (`mayWrite`).
+ * Returns the id of the link that the bot's answers use, and creates it if needed. The caller has locked out an erasure
+ * (`mayWrite`).
  * @returns null for a pilgrim who is unknown or has withdrawn
  */
 export async function bringBotShare(tx: Tx, userId: string, nowMs: number): Promise<string | null> {
-  // The lock of the row orders this before or after a withdrawal, which ends the links.
+  // The row's lock orders this before or after a withdrawal, which ends the links.
   const [pilgrim] = await tx.orm.select().from(pilgrims).where(eq(pilgrims.userId, userId)).for('share')
   if (pilgrim === undefined || !maySharePilgrim(pilgrim)) return null
   const mine = and(eq(shares.userId, userId), eq(shares.madeBy, 'bot'))

@@ -11,10 +11,10 @@ const PARTS = `
     CASE jsonb_typeof(e.value) WHEN 'array' THEN e.value ELSE jsonb_build_array(e.value) END) a (answer)
   WHERE length(a.answer) <= ${LONGEST_COUNTED}`
 
-/** Names with a suffix that an event keeps. A form has a few; unknown clients may invent any number. */
+/** Maximum number of suffixed names per event. A form has a few; unknown clients may invent any number. */
 const MAX_NAMES = 1_000
 
-/** @returns the names of answers that the event has no room for: new ones, where it keeps as many as it may */
+/** @returns names of answers for which the event has no room: new ones, once the maximum is reached */
 export async function namesWithoutRoom(tx: Tx, answers: Answers): Promise<ReadonlySet<string>> {
   const names = Object.keys(answers).filter((name) => !QUESTIONS.includes(name))
   if (names.length === 0) return new Set()
@@ -47,7 +47,7 @@ export async function countSurvey(tx: Tx, before: Answers | null, after: Answers
     SELECT question, answer, sum(n) FROM parts GROUP BY question, answer HAVING sum(n) <> 0 ORDER BY question, answer
     ON CONFLICT (question, answer) DO UPDATE SET count = c.count + excluded.count`
   if (before === null) return
-  // What has become zero, and names of questions that nobody else has used.
+  // Rows that became zero, and names of questions that no other survey uses.
   await tx.sql`
     WITH ${s} DELETE FROM survey_questions q USING s, jsonb_object_keys(s.answers) k
     WHERE q.question = k AND q.responses = 0`

@@ -1,6 +1,6 @@
 /**
- * Keys of tracker apps in the kv: known ones, so that a request needs no query, and revoked ones, for which every replica
- * asks Postgres: a transaction that revokes a key may fail. Entries are named by the key's hash.
+ * Tracker keys cached in the kv. A known key saves a query. A revoked key makes every replica ask Postgres, because the
+ * transaction that revokes it may still fail. Entries are named by the key's hash.
  */
 import { and, eq } from 'drizzle-orm'
 import type { Trouble } from '#shared/contracts/trackers.ts'
@@ -11,7 +11,7 @@ import { trackers } from '#shared/stores/schema/tables.ts'
 
 /** While Postgres is down, a key that was used within this time is accepted. */
 const KNOWN_TTL_MS = 3 * 86_400_000
-/** Longer than any entry of a known key may live, so that none outlives the entry that revokes it. */
+/** Twice the lifetime of a known key, so that no known key outlives its revocation. */
 const REVOKED_TTL_MS = 2 * KNOWN_TTL_MS
 
 /** A key that Postgres has confirmed. */
@@ -19,11 +19,11 @@ export interface KnownKey {
   readonly userId: string
   /** When Postgres confirmed it, epoch milliseconds. */
   readonly checkedMs: number
-  /** When an app last sent points that were taken, epoch milliseconds; absent: not yet, or too long ago. */
+  /** When an app last sent accepted points, epoch milliseconds; absent: not yet, or too long ago. */
   readonly usedMs?: number | undefined
-  /** The last request with a position that could not be taken as it was. */
+  /** The last request whose position was not accepted unchanged. */
   readonly refused?: { readonly reason: Trouble; readonly atMs: number } | undefined
-  /** The last point that was dated ahead. */
+  /** The last point dated in the future. */
   readonly ahead?: NotedAhead | undefined
 }
 
@@ -31,7 +31,7 @@ export interface KnownKey {
 export const trackerKeyHash = (key: string): string =>
   new Bun.CryptoHasher('sha256').update(key).digest('hex')
 
-/** What the entries of known keys begin with. */
+/** Key prefix of known keys. */
 export const KNOWN_KEYS = 'tracker:'
 const known = (hash: string): string => `${KNOWN_KEYS}${hash}`
 const revoked = (hash: string): string => `tracker-revoked:${hash}`
@@ -50,16 +50,16 @@ export async function storeKnownKey(kv: KvKeys, hash: string, key: KnownKey): Pr
   if ((await kv.cached(revoked(hash))) !== null) await kv.forget(known(hash))
 }
 
-/** What became of a request of a key. */
+/** The outcome of a request with a key. */
 export interface KeyUse {
   readonly isTaken: boolean
   readonly refused: Trouble | null
 }
 
-/** The same is noted once in this time. */
+/** The same outcome is noted only once in this time. */
 const USE_MS = 60_000
 
-/** Notes what became of a request of a key. @throws KvUnavailable */
+/** Notes the outcome of a request with a key. @throws KvUnavailable */
 export async function noteKeyUse(kv: KvKeys, hash: string, use: KeyUse, nowMs: number): Promise<void> {
   if (!use.isTaken && use.refused === null) return
   const key = await readKnownKey(kv, hash)
@@ -75,23 +75,23 @@ export async function noteKeyUse(kv: KvKeys, hash: string, use: KeyUse, nowMs: n
   })
 }
 
-/** A point that was dated ahead: by how much, its time, and when it was received (epoch milliseconds). */
+/** A point dated in the future: by how much, its time, and when it was received (epoch milliseconds). */
 interface NotedAhead {
   readonly byMs: number
   readonly sentMs: number
   readonly atMs: number
-  /** How far the clock is ahead; absent: one point alone says nothing of the clock. */
+  /** How fast the clock is; absent: one point alone proves nothing about the clock. */
   readonly clockMs?: number | undefined
 }
 
 const AHEAD_LATELY_MS = 3_600_000
-/** Points of a clock that is ahead differ by less, because each is sent soon after it was recorded. */
+/** Under a fast clock, points are ahead by nearly the same time, because each is sent soon after it was recorded. */
 const SAME_AHEAD_MS = 2 * 60_000
 
 /**
- * Notes that a point of a key was dated ahead.
- * @returns how far the phone's clock is ahead, if lately another point was dated ahead by the same; else null. Once it
- * is known, a point that is less ahead was sent later than it was recorded
+ * Notes that a point of a key was dated in the future.
+ * @returns how fast the phone's clock is, if another recent point was ahead by the same time; else null. Once it is
+ *   known, a point that is less ahead was sent later than it was recorded
  * @throws KvUnavailable
  */
 export async function noteKeyAhead(
@@ -112,7 +112,7 @@ export async function noteKeyAhead(
   return clockMs ?? null
 }
 
-/** Has every replica ask Postgres for keys from now on, also while the kv is full. Safe to repeat. @throws KvUnavailable */
+/** Makes every replica ask Postgres for keys, even while the kv is full. Safe to repeat. @throws KvUnavailable */
 export async function revokeKeys(kv: KvKeys, hashes: readonly string[]): Promise<void> {
   for (const hash of hashes) {
     await kv.cache(revoked(hash), '1', REVOKED_TTL_MS, true)
@@ -121,8 +121,8 @@ export async function revokeKeys(kv: KvKeys, hashes: readonly string[]): Promise
 }
 
 /**
- * Deletes a pilgrim's trackers, or one of them. When it resolves, no replica accepts their keys; it does so before the
- * commit, because without the kv other replicas would go on to accept them.
+ * Deletes a pilgrim's trackers, or one of them. When it resolves, no replica accepts their keys. The kv is updated
+ * before the commit: without it, other replicas would go on to accept them.
  * @returns how many there were
  * @throws KvUnavailable
  */

@@ -1,4 +1,4 @@
-/** Turns a request into points: validates them, and decides at which time each of them counts. */
+/** Turns a request into points: validates them and decides at which time each of them counts. */
 import {
   fastGpsPoint,
   GpsPoint,
@@ -21,15 +21,15 @@ export interface AcceptRules {
   readonly calendar: Calendar
   readonly area: InArea
   readonly maxAgeMs: number
-  /** Points from before belong to a cleared rehearsal, epoch milliseconds; null: none was cleared. */
+  /** Points from before this time belong to a cleared rehearsal, epoch milliseconds; null: none was cleared. */
   readonly clearedMs: () => number | null
-  /** Days of which no further track point is taken; without it, none. */
+  /** Days for which no more track points are accepted; default: none. */
   readonly fullDaysOf?: FullDaysOf
 }
 
-/** A check-in up to this far ahead (a wrong clock) is accepted, and counts at the time of receipt. */
+/** A check-in up to this far in the future (a wrong clock) is accepted and counts at the time of receipt. */
 const CHECKIN_AHEAD_MS = 24 * 3_600_000
-/** A track point may be this far ahead, because clocks differ. */
+/** A track point may be this far in the future, because clocks differ. */
 export const TRACK_AHEAD_MS = 5 * 60_000
 
 function pointOf(
@@ -58,10 +58,9 @@ function pointOf(
 }
 
 /**
- * Validates a check-in. Without a timestamp it gets the time of receipt; with one that is up to 24 h ahead it counts
- * at the time of receipt.
- * @throws Refusal 400 for an invalid timestamp, one that lies further ahead, one older than `maxAgeMs`, or of a cleared
- * rehearsal
+ * Validates a check-in. Without a timestamp, or with one up to 24 h in the future, it counts at the time of receipt.
+ * @throws Refusal 400 for a timestamp that is invalid, further in the future, older than `maxAgeMs`, or of a cleared
+ *   rehearsal
  */
 export function acceptCheckIn(
   given: GpsPoint,
@@ -84,13 +83,16 @@ export function acceptCheckIn(
   return pointOf(given, 'c', sentMs, Math.min(sentMs, receivedMs), receivedMs, area)
 }
 
-/** Whether a point is of a cleared rehearsal. A clearing in the future is the mistake of a clock. */
+/**
+ * Whether a point belongs to a cleared rehearsal. A clearing time in the future comes from a wrong clock and is
+ * ignored.
+ */
 const isOfCleared = (sentMs: number, receivedMs: number, clearedMs: number | null): boolean =>
   clearedMs !== null && clearedMs <= receivedMs && sentMs < clearedMs
 
 interface AcceptedTrack {
   readonly points: readonly Point[]
-  /** Points of full days. They are rejected, and still say where the pilgrim is. */
+  /** Points of full days. They are rejected, but still update the pilgrim's position. */
   readonly ofFullDays: readonly Point[]
   readonly rejected: readonly { readonly index: number; readonly reason: PointRejection }[]
 }
@@ -166,9 +168,9 @@ function faultOf({
 }
 
 /**
- * Which of some points is on the map (the first one of an instant); null when none is a place inside the area. A point
- * that lies in the future is there as of its receipt: otherwise it would stay on the map until that time, whatever its
- * pilgrim's device reports.
+ * The point to show on the map (the first one of an instant); null when none is a place inside the area. A point in the
+ * future counts at its receipt: otherwise it would stay on the map until that time, whatever the pilgrim's device
+ * reports later.
  */
 export function latestPosition(points: readonly Point[]): Position | null {
   let latest: Position | null = null

@@ -1,6 +1,6 @@
 /**
- * Admission by the kv: in one call for each turn of the event loop and partition, with a known status, with a timeout,
- * and counted; and what of its verdict a phone is told.
+ * Admission by the kv: one call per turn of the event loop and partition, with a known status and a timeout, and
+ * counted. Also the part of the verdict that the phone receives.
  */
 import { within } from '#shared/runtime/deadline.ts'
 import { currentSpan, type Origin, span } from '#shared/runtime/traces.ts'
@@ -45,13 +45,13 @@ export const admissionRules = ({ limits, buffer }: Pick<Config, 'limits' | 'buff
 /** Upper bounds of submissions and points per call to the kv, so that no script runs for long. */
 const SUBMISSIONS_A_CALL = 256
 const POINTS_A_CALL = 2_000
-/** Points that may wait for the kv's answer (about 50 MB). Beyond this bound the kv counts as unavailable. */
+/** Points that may wait for the kv's answer (about 50 MB). Beyond this the kv counts as unavailable. */
 const POINTS_UNDER_WAY = 200_000
 
 /** Submissions of one call. */
 interface Batch {
   readonly submissions: Submission[]
-  /** The requests that they came with. */
+  /** The request of each submission. */
   readonly origins: Origin[]
   points: number
   readonly verdicts: Promise<StoreVerdict[]>
@@ -68,7 +68,7 @@ export function createBatcher(
   metrics: Pick<Metrics, 'observe'>,
   most = POINTS_UNDER_WAY,
 ): (submission: Submission) => Promise<StoreVerdict> {
-  /** The last batch of this turn, by partition. */
+  /** The current batch of this turn, by partition. */
   const batches = new Map<number, Batch>()
   let underWay = 0
 
@@ -120,7 +120,7 @@ export function createBatcher(
 /** Resolves with the kv's verdict; rejects with `KvUnavailable` or `KvFull`. */
 export type Admit = (submission: Submission) => Promise<Verdict>
 
-/** Above this fraction of its memory the kv gets no more points, so that it never has to refuse a flush. */
+/** Above this fraction of its memory the kv receives no more points, so that a flush always fits. */
 export const MEMORY_CEILING = 0.9
 
 /** Timeout of the kv for requests that are never journaled. */
@@ -158,8 +158,8 @@ export function createAdmission(
       learn(await priming)
       verdict = await submit(submission)
     }
-    // Its connections come back one after the other: this one may admit before another one can write the status.
-    if (verdict.outcome === 'unknown') throw new KvUnavailable('the status can not be written to the kv')
+    // Connections come back one by one: this one may admit before another one can write the status.
+    if (verdict.outcome === 'unknown') throw new KvUnavailable('the status cannot be written to the kv')
     if (verdict.outcome === 'admitted') learn(ACTIVE)
     if (verdict.outcome === 'refused') learn({ ...verdict, version: 0 })
     note(submission, verdict)
@@ -168,7 +168,7 @@ export function createAdmission(
 }
 
 /**
- * Resolves after the answers that have already arrived were read. When the event loop stood still, timers run before
+ * Resolves after answers that have already arrived were read. After the event loop was blocked, timers run before
  * sockets, and a kv that answered in time would seem late.
  */
 const afterSockets = (): Promise<'late'> =>
@@ -191,14 +191,14 @@ export async function answerWithin(
   }
 }
 
-/** Admits a submission that the phone keeps until it is confirmed. @throws Refusal 503 when the kv is unavailable */
+/** Admits a submission that the phone stores until it is confirmed. @throws Refusal 503 when the kv is unavailable */
 export async function admitOrThrow(admit: Admit, submission: Submission): Promise<Verdict> {
   const answer = await answerWithin(admit(submission), REQUEST_TIMEOUT_MS)
   if (answer === 'unavailable' || answer === 'late') throw storeUnavailable()
   return answer
 }
 
-/** @returns the same admission, which counts the points of a refused submission under the reason */
+/** @returns the same admission, which also counts the points of a refused submission by reason */
 export const countingAdmission =
   (count: Count, admit: (submission: Submission) => Promise<Verdict>) =>
   async (submission: Submission): Promise<Verdict> => {
@@ -215,7 +215,7 @@ export function countVerdict(count: Count, { entries }: Submission, verdict: Ver
   return verdict
 }
 
-/** Counts the points of an error that is a refusal. @returns the error */
+/** Counts the points if the error is a refusal. @returns the error */
 export function countRefusal(count: Count, { entries }: Submission, error: unknown): unknown {
   if (error instanceof Refusal) count(`rejected:${error.reason}`, entries.length)
   return error
@@ -224,8 +224,6 @@ export function countRefusal(count: Count, { entries }: Submission, error: unkno
 const REASONS = { limited: 'rate-limited', full: 'buffer-full', erased: 'erased', 'no-consent': 'no-consent' }
 const reasonOf = (verdict: Exclude<Verdict, { outcome: 'admitted' }>): string =>
   verdict.outcome === 'refused' ? verdict.status : REASONS[verdict.outcome]
-
-// Admission of tracks by a service without a journal: phones keep the points that the kv does not accept.
 
 /** @returns a function that throws a Refusal 503 when the kv does not accept a submission in time */
 export function createDirectAdmission(options: {
@@ -239,12 +237,12 @@ export function createDirectAdmission(options: {
   return countingAdmission(options.counters.count, (submission) => admitOrThrow(admit, submission))
 }
 
-// What a check-in and a track have in common: the id of their submission, and what of its verdict a phone is told.
+// Common to check-ins and tracks: the submission's id, and the part of the verdict that the phone receives.
 
 const PROCESS = Buffer.from(crypto.getRandomValues(new Uint8Array(6))).toString('base64url')
 let submissions = 0
 
-/** Returns an id that is unique across processes. It is short, because windows store it. */
+/** Returns an id that is unique across processes. It is short, because rate-limit windows store it. */
 export const submissionId = (): string => `${PROCESS}${(submissions++).toString(36)}`
 
 /** Returns the refusal for a verdict other than `admitted`. */
@@ -280,6 +278,6 @@ export function countRejected(count: Count, rejected: readonly { readonly reason
     count(`rejected:${reason}`, points.length)
 }
 
-/** The latest time of points that are durable; null where there is none. */
+/** The latest time of durable points; null if there are none. */
 export const durableThrough = (points: readonly Point[]): Time | null =>
   points.length === 0 ? null : time(points.reduce((latest, { sentMs }) => Math.max(latest, sentMs), 0))

@@ -37,16 +37,16 @@ import type { Redo } from './redo/redo.ts'
 import { createOfflineAdmission, type OfflineAdmission } from '#shared/stores/kv/admit-in-memory.ts'
 import { createJournalRecovery, type JournalRecovery } from './journal/journal-recovery.ts'
 
-/** For this long after a late answer the next check-ins do not wait for the kv. */
+/** For this long after a late answer, check-ins do not wait for the kv. */
 const LATE_MS = 1_000
 const WATCH_MS = 1_000
 
 interface BufferOptions {
   readonly kv: KvPoints & KvKeys & KvStatus & KvServer
   readonly journal: Journal
-  /** Gives the kv again what it loses; null: the kv loses nothing that this process keeps. */
+  /** Restores to the kv what it loses; null: the kv loses nothing that this process has stored. */
   readonly redo: Redo | null
-  /** Counts points that are refused here. */
+  /** Counts the points refused here. */
   readonly counters: Pick<ProcessCounters, 'count'>
   readonly rules: AdmissionRules
   /** Timeout of the kv for a check-in, after which it is written to the journal. */
@@ -68,7 +68,7 @@ export function createBuffer(options: BufferOptions) {
     verdicts++
     offline.learn(status)
   }
-  // It notes also an answer that comes so late that the submission is in the journal meanwhile.
+  // Also notes an answer that arrives after its submission was journaled.
   const admit = createAdmission(options, prime, learn, redo?.admitted)
   const watch = watchKv(options, offline.learn, () => verdicts)
   let isOpen = true
@@ -121,7 +121,7 @@ function createJournaledAdmission(
   journal: ReturnType<typeof createJournalFallback>,
   isFull: () => boolean,
 ): (submission: Submission) => Promise<Verdict> {
-  /** By partition: a late one must not slow down the others, nor each of its own check-ins. */
+  /** By partition: a late partition must not slow down the others, nor each of its own check-ins. */
   const lateUntilMs = Array.from({ length: kv.partitions }, () => 0)
   const toJournal = async (
     why: 'late' | 'unavailable',
@@ -132,7 +132,7 @@ function createJournaledAdmission(
     return verdict
   }
   return async (submission) => {
-    // Counted here and not by a wrapper: an additional promise is measurable at thousands of requests per second.
+    // Counted here and not by a wrapper: at thousands of requests per second an additional promise is measurable.
     try {
       if (isFull()) throw storeFull()
       const partition = partitionOf(submission.userId, kv.partitions)
@@ -142,7 +142,7 @@ function createJournaledAdmission(
       const answer = await answerWithin(firstCall, admitMs)
       if (answer === 'unavailable') return await toJournal(answer, submission, null)
       if (answer !== 'late') return countVerdict(counters.count, submission, answer)
-      // Without a status nothing can be decided here. If the kv has lost it, the call is reading it.
+      // Without a status no decision is possible here. If the kv has lost it, the call is reading it.
       if (!isStatusKnown())
         return countVerdict(counters.count, submission, await admitOrThrow(() => firstCall, submission))
       lateUntilMs[partition] = performance.now() + LATE_MS
@@ -156,11 +156,11 @@ function createJournaledAdmission(
 /**
  * Admission while the kv is late or unavailable: this replica decides, and the journal stores.
  * @returns a function that resolves when the check-in is in the journal, or refused by this replica. Its second
- * parameter is the admission by the kv that is still under way, if there is one
- * @throws Refusal 503 when the journal can not store it, or no status is known
+ *   parameter is the pending admission by the kv, if any
+ * @throws Refusal 503 when the journal cannot store it, or no status is known
  */
 function createJournalFallback(offline: OfflineAdmission, recovery: JournalRecovery, count: Count, log: Log) {
-  /** Check-ins that are being written to disk, by pilgrim and duplicate key. */
+  /** Check-ins being written to disk, by pilgrim and duplicate key. */
   const writing = new Map<string, Promise<void>>()
 
   const write = async (submission: Submission, firstCall: Promise<Verdict> | null): Promise<void> => {
@@ -168,7 +168,7 @@ function createJournalFallback(offline: OfflineAdmission, recovery: JournalRecov
       await recovery.journal(submission, firstCall)
     } catch (error) {
       log.error('writing a check-in to the journal failed', errorFields(error))
-      throw unavailable('The check-in can not be stored just now: please try again.', 10)
+      throw unavailable('The check-in cannot be stored just now: please try again.', 10)
     }
   }
 
@@ -186,7 +186,7 @@ function createJournalFallback(offline: OfflineAdmission, recovery: JournalRecov
     }
   }
 
-  /** A duplicate is as durable as the check-in that it repeats; its track points are new. */
+  /** A duplicate is as durable as the check-in it repeats; its track points are new. */
   const writeDuplicate = async (
     submission: Submission,
     firstCall: Promise<Verdict> | null,
@@ -221,7 +221,7 @@ function watchKv(
     try {
       const [use, status] = await Promise.all([kv.memoryUse(), kv.status()])
       full = use >= MEMORY_CEILING
-      // A verdict that came meanwhile is of a later status, perhaps of a pause.
+      // A verdict that arrived meanwhile is newer and may be a pause.
       if (status !== null && verdicts() === before) learn(status)
     } catch (error) {
       if (!isKvUnavailable(error))

@@ -1,4 +1,4 @@
-/** Handles a check-in: it is validated, admitted by one atomic call, and durable before it is answered. */
+/** Handles a check-in: it is validated, admitted by one atomic call, and durable before the answer. */
 import type { z } from 'zod'
 import type { Window } from '#shared/runtime/config/config.ts'
 import { MAX_POINTS, time } from '#shared/contracts/fields.ts'
@@ -14,15 +14,15 @@ import { fieldOf, pack, type Point, unpack } from './point.ts'
 type Rejected = Readonly<AttachedAnswer['rejected']>
 
 interface AttachedTrack {
-  /** Number of entries that the client sent. */
+  /** Number of entries the client sent. */
   readonly size: number
   readonly points: readonly Point[]
   readonly rejected: Rejected
-  /** Time of the earliest point that the phone has to send again; infinity when there is none. */
+  /** Time of the earliest point that the phone must send again; infinity if there is none. */
   readonly resendFromMs: number
 }
 
-/** @param given the value of `track_points`, not validated */
+/** @param given the unvalidated value of `track_points` */
 function acceptAttached(
   given: unknown,
   receivedMs: number,
@@ -33,7 +33,8 @@ function acceptAttached(
   const { points, rejected } = acceptTrack(list.slice(0, MAX_ATTACHED), receivedMs, rules, fullDays)
   const whole = { size: list.length, points, resendFromMs: Infinity }
   if (!Array.isArray(given)) return { ...whole, rejected: [{ index: 0, reason: 'not-a-list' }] }
-  // No phone records so many in a body of this size. None is named by itself: the answer would be longer than the body.
+  // More than a phone records for one request. Entries are not reported one by one: the answer would be longer than the
+  // body.
   if (list.length > MAX_POINTS)
     return { ...whole, points: [], rejected: [{ index: 0, reason: 'too-many' }], resendFromMs: -Infinity }
   if (list.length <= MAX_ATTACHED) return { ...whole, rejected }
@@ -52,7 +53,7 @@ const attachedAnswer = (
   accepted: points.length - duplicates,
   duplicates,
   rejected: [...rejected],
-  // The phone deletes its points up to this time, so every point that it has to send again must be later.
+  // The phone deletes its points up to this time, so every point to send again must be later.
   durable_through: durableThrough(points.filter(({ sentMs }) => sentMs < resendFromMs)),
 })
 
@@ -70,7 +71,6 @@ const earliestMs = (points: readonly Point[]): number =>
   points.reduce((earliest, { sentMs }) => Math.min(earliest, sentMs), Infinity)
 
 interface CheckInRules extends AcceptRules {
-  /** Counts the attached points that are rejected. */
   readonly count: Count
   readonly limit: Window
 }
@@ -84,7 +84,7 @@ const duplicateKey = (request: CheckInRequest, point: Point): string =>
 type Answer = z.infer<typeof CheckInAnswer>
 
 /**
- * Accepts a check-in, and the track points that came with it.
+ * Accepts a check-in and its attached track points.
  * @throws Refusal 400, 403 paused or ended, 429, 503
  */
 export async function checkIn(

@@ -1,16 +1,16 @@
 /**
- * Days of pilgrims with more points than phones record. A late point folds its whole day again, so a day has to end
- * somewhere: the flush, which counts the points of each day, notes such a day in the kv, and each replica then rejects
- * further track points of it. Points that were answered with success are stored all the same.
+ * Days with more points than phones record. A late point makes the flush fold its whole day again, so the size of a day
+ * must be bounded: the flush counts each day's points and notes full days in the kv, and every replica then rejects
+ * further track points of such a day. Points that were acknowledged are still stored.
  */
 import { never, type StartStopwatch, stopwatch } from '#shared/runtime/clock.ts'
 import { type KvErasures, type KvKeys, userHash } from '#shared/stores/kv/kv.ts'
 
-/** Two phones that record each second of a day have 172,800. */
+/** Two phones that record every second of a day send 172,800. */
 export const POINTS_A_DAY = 200_000
 /** Age at which a replica reads the notes again (ms). */
 const FOLLOW_MS = 10_000
-/** Age from which on notes are not used: the person may have been erased and begun anew (ms). */
+/** Notes older than this are not used: the pilgrim may have been erased and registered again (ms). */
 const STALE_MS = 5 * 60_000
 
 const keyOf = (partition: number): string => `full-days:${partition}`
@@ -22,11 +22,11 @@ export interface FullDay {
   readonly day: string
 }
 
-/** By hash of the pilgrim, so that an erasure leaves no id behind. */
+/** Identifies the pilgrim by hash, so that an erasure leaves no id behind. */
 interface Note {
   readonly userHash: string
   readonly day: string
-  /** When the flush that counted it began: an erasure since then ends the note. */
+  /** Start of the flush that counted it. An erasure since then invalidates the note. */
   readonly atMs: number
 }
 
@@ -34,9 +34,9 @@ const readNotes = async (kv: KvKeys, partition: number): Promise<Note[]> =>
   JSON.parse((await kv.cached(keyOf(partition))) ?? '[]') as Note[]
 
 /**
- * Adds days to the notes of a partition, whose flush lock the caller holds.
+ * Adds days to the notes of a partition whose flush lock the caller holds.
  * @param atMs when the flush began
- * @param lifeMs how long points of a day are accepted; an older day's note is left out
+ * @param lifeMs how long points of a day are accepted; notes of older days are dropped
  * @throws KvUnavailable
  */
 export async function noteFullDays(
@@ -54,12 +54,11 @@ export async function noteFullDays(
 
 const NONE: ReadonlySet<string> = new Set()
 
-/** The full days of a pilgrim. */
 export type FullDaysOf = (userId: string) => ReadonlySet<string>
 
 /**
- * @returns the full days of a pilgrim, as this replica read them last: each call reads the notes again, beside its
- * answer, once they are ten seconds old
+ * @returns the full days of a pilgrim as this replica last read them. A call with notes older than ten seconds also
+ *   starts reading them again, without waiting
  */
 export function followFullDays(
   kv: KvKeys & Pick<KvErasures, 'partitions' | 'erased'>,
@@ -84,7 +83,7 @@ export function followFullDays(
   return (userId) => {
     if (askedAge() > FOLLOW_MS) {
       askedAge = timing()
-      // While the kv is unavailable the last notes hold.
+      // While the kv is unavailable, the last notes stay valid.
       read().catch(() => undefined)
     }
     if (daysOf.size === 0 || readAge() > STALE_MS) return NONE

@@ -2,7 +2,7 @@
 import type { MachineClock } from '#shared/runtime/clock.ts'
 import type { KvPresence, KvServer } from '#shared/stores/kv/kv.ts'
 
-/** The map shows the positions of 24 hours; a day more, for a clock or a time that is wrong by hours (ms). */
+/** The map shows positions of 24 hours; one more day allows for a clock or a time that is wrong by hours (ms). */
 const KEPT_MS = 2 * 86_400_000
 
 interface Clocks {
@@ -11,8 +11,8 @@ interface Clocks {
 }
 
 /**
- * The times of positions that stay. A position outside is too old, or too far in the future, by the clock of the kv and
- * by that of this process: one wrong clock removes nothing.
+ * The range of times that stay. A position is removed only if it is too old, or too far in the future, by the clocks of
+ * both the kv and this process: one wrong clock removes nothing.
  */
 export async function keptTimes({ kv, now }: Pick<Clocks, 'kv' | 'now'>) {
   const clocks = [now(), await kv.clock()]
@@ -20,7 +20,7 @@ export async function keptTimes({ kv, now }: Pick<Clocks, 'kv' | 'now'>) {
 }
 
 const PAGE = 1_000
-/** Pages of a partition in one call: the next flush continues. */
+/** Maximum pages per partition and call; the next flush continues. */
 const MAX_PAGES = 100
 
 /** Removes old positions from the kv. @throws KvUnavailable */
@@ -30,7 +30,7 @@ export async function dropOldPositions({ kv, now }: Clocks): Promise<void> {
     let kept = 0
     for (let page = 0; page < MAX_PAGES; page++) {
       const { seen, dropped } = await kv.dropPositions(partition, kept, PAGE, fromMs, toMs)
-      // Later pages have changed since, so they are hardly older.
+      // Later pages changed more recently, so they are unlikely to hold older positions.
       if (seen < PAGE || dropped === 0) break
       kept += seen - dropped
     }

@@ -1,4 +1,7 @@
-/** What is in the buffer, as answers read it and in slices for the transactions of a flush; and the last flush. */
+/**
+ * The content of the buffer, for answers and, in slices, for the transactions of a flush; also the time of the last
+ * flush.
+ */
 import { type MachineClock, never, type StartStopwatch } from '#shared/runtime/clock.ts'
 import { within } from '#shared/runtime/deadline.ts'
 import {
@@ -12,12 +15,10 @@ import type { BufferEpoch } from './ledger/counters.ts'
 import { type BufferedPoint, readablePoints } from './point.ts'
 import type { Database } from '#shared/stores/db/db.ts'
 
-// Reads for answers that are useful without the buffer: they return null when the kv is unavailable or slow.
-
 /** The timeout of every other request to the kv; only calls that move thousands of entries have longer ones. */
 const TIMEOUT_MS = 800
 
-/** Any read of the kv for such an answer; null: the kv is unavailable or slow. */
+/** Reads the kv for an answer that is useful without it; null: the kv is unavailable or slow. */
 export async function peekWithin<T>(read: Promise<T>): Promise<T | null> {
   try {
     return await within(read, TIMEOUT_MS, () => null)
@@ -49,8 +50,6 @@ export async function pendingUsersWithTimeout(kv: KvPoints): Promise<string[] | 
   const partitions = Array.from({ length: kv.partitions }, (_, partition) => kv.pendingUsers(partition))
   return (await peekWithin(Promise.all(partitions)))?.flat() ?? null
 }
-
-// A partition's pending points in slices.
 
 /** Pilgrims in the first read from the kv; each later read is sized so that its points fill a slice. */
 const FIRST_READ = 50
@@ -91,13 +90,13 @@ export async function* slices(kv: KvPoints, partition: number, slicePoints: numb
         size = 0
       }
     const fitting = Math.round((slicePoints * batch.length) / Math.max(points, 1))
-    // Slowly upwards: pilgrims with thousands of points may follow one with a single point.
+    // Grow slowly: pilgrims with thousands of points may follow one with a single point.
     reading = Math.min(Math.max(fitting, 1), 2 * batch.length, LONGEST_READ)
   }
   if (pending.length > 0) yield { epoch, partition, pending }
 }
 
-/** Mostly one part. An empty buffer is one part as well: to acknowledge it takes its pilgrim off the pending list. */
+/** Usually one part. An empty buffer is also one part: acknowledging it removes its pilgrim from the pending list. */
 function parts(entries: readonly Entry[], slicePoints: number): (readonly Entry[])[] {
   if (entries.length <= slicePoints) return [entries]
   // Sorted by time, so that no part has late points for the parts before it.
@@ -115,9 +114,8 @@ export const LAST_FLUSH_KEY = 'last-flush'
 export const LAST_FLUSH_TTL_MS = 86_400_000
 
 /**
- * Epoch milliseconds of the flush through which every partition has been flushed without a failed slice;
- * null before the first. A flush finished before those that were recorded after it, so a time of the future counts
- * until the next flush only.
+ * Time since which every partition has been flushed without a failed slice, epoch milliseconds; null before the first.
+ * A time in the future (a wrong clock) counts only until the next flush.
  */
 export async function lastFlushMs(db: Database, partitions: number): Promise<number | null> {
   const [row] = await db.read(
@@ -153,8 +151,8 @@ export async function readLastFlush({ db, kv, now }: Stores): Promise<number | n
 }
 
 /**
- * Creates a reader of the last flush for callers that watch its age, which rises whatever the clocks do: a flush is at
- * least as old as this process has known of it.
+ * Creates a reader of the last flush for callers that watch its age. The age rises even if a clock is set back: a flush
+ * is at least as old as this process has known of it.
  */
 export function createLastFlush({
   db,

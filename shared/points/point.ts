@@ -12,8 +12,8 @@ type Measurements = { readonly [M in Measurement]: NonNullable<GpsPoint[M]> | nu
 export interface Point extends Measurements {
   readonly kind: PointKind
   /**
-   * The time that the client sent; without one the time of receipt, or the next free instant after it. User, kind and
-   * this time identify the point.
+   * The time the client sent; without one the time of receipt, or the next free instant after it. User, kind and this
+   * time identify the point.
    */
   readonly sentMs: number
   /** The time at which the point counts. */
@@ -51,7 +51,7 @@ export const POINT_COLUMNS: readonly PointColumn[] = [
   { name: 'clock_corrected', type: 'boolean', of: ({ point }) => point.recordedMs !== point.sentMs },
 ]
 
-/** What the fold reads of a point. */
+/** The fields of a point that the fold reads. */
 export const foldPointOf = (point: Point): FoldPoint => ({
   kind: point.kind,
   sentMs: point.sentMs,
@@ -65,7 +65,7 @@ export const foldPointOf = (point: Point): FoldPoint => ({
 /** Identity within a pilgrim's buffer. */
 export const fieldOf = (point: Pick<Point, 'kind' | 'sentMs'>): string => `${point.kind}${point.sentMs}`
 
-/** Packs a point as a compact JSON array without trailing absent fields. The kv reads the first five by their place. */
+/** Packs a point as a compact JSON array without trailing absent fields. The kv reads the first five by position. */
 export function pack(point: Point): Entry {
   const { recordedMs, sentMs, receivedMs, lat, lng, inRange } = point
   // For finite numbers a template writes the same text as JSON.stringify, several times faster.

@@ -1,6 +1,4 @@
-/**
- * A batch of track points: each is accepted or rejected by itself, and the answer names what the phone may delete.
- */
+/** A batch of track points: each is accepted or rejected on its own, and the answer lists what the phone may delete. */
 import type { TrackSyncRequest } from '#shared/contracts/gps-points.ts'
 import type { TrackSyncAnswer } from '#shared/contracts/tracking.ts'
 import type { Window } from '#shared/runtime/config/config.ts'
@@ -50,7 +48,7 @@ export async function syncTrack(
     position: latestPosition([...points, ...ofFullDays]),
   })
   const repeated = points.length - distinct.size
-  // Also counted when the batch is refused, because it was received. The other points are counted by the admission.
+  // Repeated points count even when the batch is refused, because it was received. The admission counts the others.
   rules.count('duplicate', repeated)
   countRejected(rules.count, rejected)
   if (verdict.outcome !== 'admitted') throw refusalOfVerdict(verdict, kind, rules.limit)

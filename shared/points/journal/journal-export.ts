@@ -1,6 +1,6 @@
 /**
- * Exports journals to a backup. The process of a journal holds its file's lock, so a backup writes a request file into
- * the shared directory, and each process answers with a copy of its entries. An unlocked file is read directly.
+ * Exports journals to a backup. Each process locks its journal file, so a backup writes a request file into the shared
+ * directory, and each process answers with a copy of its entries. An unlocked file is read directly.
  */
 import type { Database } from 'bun:sqlite'
 import { createReadStream, existsSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs'

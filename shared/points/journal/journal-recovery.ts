@@ -17,9 +17,9 @@ import type { Redo } from '../redo/redo.ts'
 
 const EVERY_MS = 1_000
 const ADOPT_EVERY_MS = 60_000
-/** Journal entries that are read together, at most; the journal bounds their bytes. */
+/** Maximum number of journal entries per page; the journal also bounds their bytes. */
 const PAGE = 500
-/** Pages a round: the entries of an unavailable partition must not be read without end. */
+/** Maximum pages per round: the entries of an unavailable partition must not be read endlessly. */
 const PAGES_A_ROUND = 20
 
 interface JournalRecoveryOptions {
@@ -41,7 +41,7 @@ export function createJournalRecovery(options: JournalRecoveryOptions) {
 
   return {
     journal: firstCalls.journal,
-    /** Adopts abandoned journals, then recovers entries and adopts journals at regular intervals. */
+    /** Adopts abandoned journals, then regularly recovers entries and adopts journals. */
     start(): void {
       adoption.start()
       recovery.start(false)
@@ -118,12 +118,12 @@ function createRecovery(
       return (await kv.memoryUse()) >= MEMORY_CEILING
     } catch (error) {
       if (!isKvUnavailable(error)) throw error
-      // Of a Cluster, the partitions that can be reached go on.
+      // In a Cluster, continue with the partitions that can be reached.
       return false
     }
   }
 
-  /** A submission that the kv can not take stays in the journal, and the ledger counts it there. */
+  /** A submission that the kv cannot accept stays in the journal, where the ledger counts it. */
   const restore = async (
     partition: number,
     submissions: readonly Submission[],
@@ -147,7 +147,7 @@ function createRecovery(
   return async () => {
     const unavailable = new Set<number>()
     for (let page = 0; page < PAGES_A_ROUND && unavailable.size < kv.partitions; page++) {
-      // What is left of the kv's memory belongs to the flush, which makes room again.
+      // The rest of the kv's memory is reserved for the flush, which frees space.
       if (journal.size() === 0 || (await isFull())) return
       const entries = journal.after(place, PAGE)
       place = entries.at(-1)?.place ?? 0

@@ -1,7 +1,7 @@
 /**
- * The journal: it stores a check-in when the kv does not answer in time. One SQLite file per process, in a directory
- * that the replicas share. SQLite's exclusive lock ends with its process, so a file that can be locked is abandoned,
- * and another replica adopts it.
+ * The journal stores a check-in when the kv does not answer in time. One SQLite file per process, in a directory that
+ * the replicas share. SQLite's exclusive lock ends with its process, so a file that can be locked is abandoned, and
+ * another replica adopts it.
  */
 import { Database, type SQLiteError } from 'bun:sqlite'
 import { existsSync, mkdirSync, readdirSync, rmSync, renameSync } from 'node:fs'
@@ -10,7 +10,7 @@ import type { Submission } from '#shared/stores/kv/kv.ts'
 import { LoggableError } from '#shared/runtime/log.ts'
 import { nextTurn } from '#shared/runtime/yield-to-event-loop.ts'
 
-/** The journal is full: its entries stay, and the new check-in must be refused. */
+/** The journal is full: its entries stay, and the new check-in is refused. */
 export class JournalFull extends LoggableError {
   override name = 'JournalFull'
 }
@@ -20,7 +20,7 @@ interface Journaled {
   readonly submission: Submission
 }
 
-/** Bytes that an entry has room for on average. One of a tracker app may have a thousand times as many. */
+/** Average number of bytes per entry. A tracker app's entry may be a thousand times as large. */
 export const BYTES_AN_ENTRY = 1_000
 
 /**
@@ -47,7 +47,7 @@ const rowOf = (submission: Submission): Row => ({
   points: submission.entries.length,
 })
 
-/** @returns null for text that is no submission */
+/** @returns null for text that is not a submission */
 function readableRow(text: string): Row | null {
   try {
     return rowOf(JSON.parse(text) as Submission)
@@ -57,7 +57,6 @@ function readableRow(text: string): Row | null {
 }
 
 export class Journal {
-  /** Path of its file. */
   readonly path: string
   readonly #db: Database
   readonly #insert
@@ -96,7 +95,7 @@ export class Journal {
     const row = rowOf(submission)
     this.#batch.push(row)
     await (this.#committing ??= this.#commit())
-    // A repeated submission is stored already. Another one under its id is not, and must not be answered as stored.
+    // A repeated submission is already stored. A different one with the same id is not, and must not be acknowledged.
     if (!this.#holds(row)) throw new LoggableError('another submission is in the journal under this id')
   }
 
@@ -130,7 +129,7 @@ export class Journal {
     this.#bytes -= removedBytes
   }
 
-  /** The next entries after a place, oldest first, at most `count`; place 0 is before the first, [] is the end. */
+  /** Up to `count` entries after a place, oldest first. Place 0 is before the first entry; [] is the end. */
   after(place: number, count: number): Journaled[] {
     return readPage(this.#db, place, count).map((row) => ({
       place: row.place,
@@ -150,8 +149,8 @@ export class Journal {
   }
 
   /**
-   * Moves the entries of abandoned files into this journal, page by page; other work goes on between pages.
-   * @returns faults of files that could not be adopted whole; what is damaged stays in a renamed file for an operator
+   * Moves the entries of abandoned files into this journal, page by page, with other work between pages.
+   * @returns errors of files that could not be adopted completely; damaged files are renamed for an operator
    */
   async adopt(): Promise<{ readonly entries: number; readonly faults: readonly Error[] }> {
     const faults: Error[] = []
@@ -179,7 +178,7 @@ export class Journal {
       for (; page.length > 0; page = readPage(abandoned, page.at(-1)!.place, ADOPTED_TOGETHER)) {
         const rows = page.map(({ submission }) => readableRow(submission))
         this.#write(rows.filter((row) => row !== null))
-        // Deleted there only after it is here; an entry that is in both files is the same.
+        // Deleted there only after it is stored here; an entry in both files is harmless.
         abandoned.transaction(() => {
           for (const [at, row] of rows.entries())
             if (row !== null && this.#holds(row)) entries += remove.run(page[at]!.place).changes
@@ -188,7 +187,7 @@ export class Journal {
         await nextTurn()
         if (this.#isClosed) return entries
       }
-      // Both while its lock is held.
+      // Both happen while its lock is held.
       if (left === 0) rmSync(file, { force: true })
       else {
         setAside(file)
@@ -223,8 +222,8 @@ export class Journal {
   }
 
   /**
-   * Releases the file, and ends an adoption after its page. If it still has entries, another replica or the next start
-   * adopts it.
+   * Closes the file, and ends an adoption after its current page. Remaining entries are adopted by another replica or
+   * the next start.
    */
   close(): void {
     this.#isClosed = true
@@ -233,7 +232,7 @@ export class Journal {
   }
 }
 
-// Journal files: SQLite databases that the writing process locks. After its end another process can lock them.
+// Journal files: SQLite databases that the writing process locks. After it ends, another process can lock them.
 
 export const SUFFIX = '.journal'
 
@@ -244,10 +243,10 @@ interface StoredRow {
   readonly submission: string
 }
 
-/** Bytes of the rows that are read at once: a row holds up to 5,000 points. The first row is read whatever its size. */
+/** Maximum bytes of rows read at once: a row holds up to 5,000 points. The first row is read whatever its size. */
 const PAGE_BYTES = 256_000
 
-/** Rows after a place, oldest first: at most `count`, and few enough that the event loop does not stand still. */
+/** Rows after a place, oldest first: at most `count`, and few enough not to block the event loop. */
 export function readPage(db: Database, place: number, count: number): StoredRow[] {
   const sizes = db
     .query<{ place: number; bytes: number }, [number, number]>(
@@ -289,7 +288,7 @@ function openOwnFile(dir: string): OwnFile {
 
 /**
  * Opens a file and locks it until it is closed or its process ends.
- * @param mode an adoption must not create: a file that was deleted meanwhile would come back empty
+ * @param mode an adoption must not create: a file deleted meanwhile would come back empty
  * @throws SQLiteError SQLITE_BUSY when another process locks it
  */
 function openFile(path: string, mode: { readonly create: true } | { readonly readwrite: true }): Database {
@@ -315,15 +314,14 @@ function openFile(path: string, mode: { readonly create: true } | { readonly rea
 }
 
 /**
- * Locks an unlocked file; null when its process still runs, or when another replica has adopted it
- * meanwhile.
- * @throws SQLiteError for a file that can not be read; a damaged one is set aside
+ * Locks an unlocked file; null when its process still runs, or when another replica has adopted it meanwhile.
+ * @throws SQLiteError for a file that cannot be read; a damaged one is set aside
  */
 export function openAbandoned(file: string): Database | null {
   let db: Database | null = null
   try {
     db = openFile(file, { readwrite: true })
-    // Otherwise another replica adopted and deleted it after it was opened and before it was locked.
+    // Otherwise another replica adopted and deleted it between opening and locking.
     if (existsSync(file)) return db
   } catch (error) {
     db?.close()
@@ -336,7 +334,7 @@ export function openAbandoned(file: string): Database | null {
   return null
 }
 
-/** Renames a file to `….damaged`, so that an operator can examine it and nobody tries to adopt it again. */
+/** Renames a file to `….damaged`, for an operator to examine; it is not adopted again. */
 const setAside = (file: string): void => renameSync(file, `${file}.damaged`)
 
 function setAsideIfDamaged(file: string, error: unknown): void {

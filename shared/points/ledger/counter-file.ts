@@ -44,7 +44,7 @@ export function openCounterFile(path: string | null) {
   }
 }
 
-/** Reads the file of an ended process. A record that a full disk has truncated is left out. */
+/** Reads the file of an ended process. A record truncated by a full disk is skipped. */
 export function readCounterFile(path: string): Map<string, Pair> {
   const bytes = readFileSync(path)
   const pairs = new Map<string, Pair>()

@@ -1,7 +1,7 @@
 /**
- * The ledger's counters: in Postgres those of points that left the buffer and the last known ones of the kv; in each
- * process the points that the kv has confirmed to it, and those that it refused. A process's counters are outside the kv,
- * so that they show what the kv has lost.
+ * The ledger's counters. Postgres holds those of points that left the buffer and the last known ones of the kv; each
+ * process holds the points that the kv confirmed to it and those that it refused. A process's counters are outside the
+ * kv, so that they show what the kv has lost.
  */
 import { existsSync, readdirSync, rmSync } from 'node:fs'
 import { dirname, join } from 'node:path'
@@ -16,7 +16,7 @@ export interface BufferEpoch {
   readonly partition: number
 }
 
-/** Counts the points of a slice in the slice's transaction. A slice that is flushed again adds nothing to `stored`. */
+/** Counts the points of a slice in the slice's transaction. A repeated slice adds nothing to `stored`. */
 export async function countSlice(
   tx: Tx,
   { epoch, partition }: BufferEpoch,
@@ -67,13 +67,13 @@ export async function storeCounters(
 /** Points of one caller in one epoch of a partition. */
 interface Acknowledged extends BufferEpoch {
   readonly caller: string
-  /** Points that the store knows. */
+  /** Points that the store has. */
   readonly points: number
-  /** Points that the store knew once and has lost. */
+  /** Points that the store had and lost. */
   readonly lost: number
 }
 
-/** Stores the points that the kv has confirmed to callers. Of two values for one caller the larger one counts. */
+/** Stores the points that the kv has confirmed to callers. The larger of two values for one caller counts. */
 async function acknowledge(tx: Pick<Tx, 'sql'>, acknowledged: readonly Acknowledged[]): Promise<void> {
   if (acknowledged.length === 0) return
   const column = <T>(read: (one: Acknowledged) => T): T[] => acknowledged.map(read)
@@ -124,7 +124,7 @@ export async function closeRestoredCounters(tx: Tx, closed: readonly PartitionCo
 const SYNC_EVERY_MS = 2_000
 const SUFFIX = '.counters'
 
-/** Counts points that do not reach the buffer, or reach it again after the kv has lost them. */
+/** Counts points that do not reach the buffer, or are restored to it after a loss of the kv. */
 export type Count = (name: 'duplicate' | 'recovered' | `rejected:${string}`, points: number) => void
 
 interface ProcessCountersOptions {
@@ -166,7 +166,7 @@ export function openProcessCounters({ kv, db, log, journalPath, journaled }: Pro
     }) satisfies Count,
     /** Refused points by reason. */
     rejected: () => counters.rejected(),
-    /** Writes new counts to the database, and those of counter files that ended processes have left. */
+    /** Writes new counts to the database, and those of counter files left by ended processes. */
     sync,
     /** Starts to sync at regular intervals. */
     start(): void {
@@ -185,7 +185,7 @@ export function openProcessCounters({ kv, db, log, journalPath, journaled }: Pro
 
 export type ProcessCounters = ReturnType<typeof openProcessCounters>
 
-/** The counters of this process, and the names of those that the database does not know yet. */
+/** The counters of this process, and the names of those not yet in the database. */
 function openCounters(path: string | null, { caller, counter }: Names, log: Log) {
   const file = openCounterFile(path)
   const unsaved = new Set<string>()
@@ -276,7 +276,7 @@ async function write(
     ON CONFLICT (caller, name) DO UPDATE SET points = excluded.points`
 }
 
-/** Adopts counter files without a journal: their process has ended, and its journal has been adopted. */
+/** Adopts counter files without a journal: their process has ended, and its journal was adopted. */
 async function adoptOrphans(db: Pick<Database, 'sql'>, dir: string, own: string): Promise<void> {
   for (const name of readdirSync(dir)) {
     const path = join(dir, name)

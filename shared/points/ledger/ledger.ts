@@ -1,4 +1,4 @@
-/** The ledger, from the counters of the kv and of Postgres: what became of every point that was ever received. */
+/** The ledger: what became of every point ever received, from the counters of the kv and of Postgres. */
 import type { MachineClock } from '#shared/runtime/clock.ts'
 import type { Database } from '#shared/stores/db/db.ts'
 import type { PartitionCounters, KvPoints } from '#shared/stores/kv/kv.ts'
@@ -14,9 +14,8 @@ export interface Ledger {
   readonly journaled: number
   readonly deadLetter: number
   readonly erased: number
-  /** Defined by `lostPoints`. */
   readonly lost: number
-  /** Counted twice or not yet: a slice between commit and acknowledgement, or a count that is not yet written. */
+  /** Counted twice or not yet: a slice between commit and acknowledgement, or a count not yet written. */
   readonly inFlight: number
   /** `lost` by partition and epoch. */
   readonly losses: readonly (BufferEpoch & { readonly points: number })[]
@@ -25,12 +24,12 @@ export interface Ledger {
 /**
  * The one definition of the figure `lost`.
  *
- * Lost points of one epoch of a partition: points that the kv confirmed, that are not pending any more, and of which no
- * counter records where they went. Journaled points, dead letters and points of erased pilgrims are not lost.
+ * Lost points of one epoch of a partition: points that the kv confirmed, that are no longer pending, and that no
+ * counter accounts for. Journaled points, dead letters and points of erased pilgrims are not lost.
  * @param causes numbers of points; a negative `forgotten` or `unaccounted` counts as 0
  * @param causes.expired points whose retention ended before they were stored. 0 for an ended epoch
- * @param causes.forgotten confirmed points that the kv does not count any more. For an ended epoch: confirmed points
- * that no counter of Postgres contains
+ * @param causes.forgotten confirmed points that the kv no longer counts. For an ended epoch: confirmed points that no
+ *   counter of Postgres contains
  * @param causes.unaccounted points that the kv counts as stored and Postgres does not. 0 for an ended epoch
  */
 export const lostPoints = ({
@@ -79,12 +78,12 @@ const READS = 3
 
 /**
  * Reads the ledger.
- * @throws KvUnavailable, or the database's error: a ledger without one of the two would be wrong
+ * @throws KvUnavailable, or the database's error: a ledger without either would be wrong
  */
 export async function readLedger(db: Database, kv: KvPoints): Promise<Ledger> {
   for (let read = 1; ; read++) {
     // The kv is read before and after Postgres: acknowledged slices were committed before the first read, and points
-    // that the processes have stored as confirmed are in the kv by the second one. So neither appears as lost.
+    // that the processes stored as confirmed are in the kv by the second. So neither appears as lost.
     const before = await kv.counters()
     const rows = await readRows(db)
     const after = await kv.counters()
@@ -157,7 +156,7 @@ function sumUp(figures: readonly (EpochFigures & BufferEpoch)[], { counts, lette
   const refused = total(rejected, ([, points]) => points)
   const journaled = counted('journaled')
   const dropped = counted('letters-dropped')
-  // What the kv has lost and was given again has entered twice.
+  // Points that were lost and restored were counted twice on entry.
   const recovered = Math.min(counted('recovered'), sum('lost'))
   const ledger = {
     received:
@@ -182,7 +181,7 @@ function sumUp(figures: readonly (EpochFigures & BufferEpoch)[], { counts, lette
   }
   const { received, stored, duplicate, pending, deadLetter, erased, lost } = ledger
   const rest = stored + duplicate + refused + dropped + pending + journaled + deadLetter + erased + lost
-  // To which of the losses it belongs is not known.
+  // It is not known to which of the losses it belongs.
   const left = without(
     recovered,
     figures.map((one) => one.lost),
@@ -192,9 +191,10 @@ function sumUp(figures: readonly (EpochFigures & BufferEpoch)[], { counts, lette
 }
 
 /**
- * Subtracts points that were counted twice from the counts that can be the cause, in their order. Of points that Postgres
- * counted more often than the kv: a repeated flush (first its repeated points, then the erased ones), a kv that lost its
- * last writes after a flush, an erasure between commit and acknowledgement, a dead letter that was requeued between them.
+ * Subtracts points that were counted twice from the counts that may be the cause, in their order. Causes of points that
+ * Postgres counted more often than the kv: a repeated flush (first its repeated points, then the erased ones), a kv
+ * that lost its last writes after a flush, an erasure between commit and acknowledgement, a dead letter that was
+ * requeued between them.
  */
 function without(excess: number, counts: readonly number[]): number[] {
   let left = Math.max(0, excess)
@@ -219,7 +219,7 @@ function currentEpoch(
   })
   const left = row.stored + row.dead_letters + row.repeated + row.erased
   const counts = [row.repeated, row.erased, forgotten, counters.erased, counters.duplicate] as const
-  // Of the points that left between both readings of the kv, only those count twice that did so at rest.
+  // Of the points that left between the two readings of the kv, only those still in excess at rest count twice.
   const excess = Math.max(left - settled, Math.min(row.excess, left - settledBefore))
   const [repeated, erased, missing, erasedPending, duplicate] = without(excess, counts)
   return {
@@ -256,8 +256,6 @@ function endedEpoch(row: StoredCounters, rows: Rows['callers']): EpochFigures {
   }
 }
 
-// Records lost points with the time of detection, so that the owner gets an alert.
-
 /**
  * @returns a check that records a loss when two consecutive checks find it. A single check may read the ledger while a
  * slice of an earlier epoch is being stored. It rejects while the kv or the database is unavailable.
@@ -278,7 +276,7 @@ export function createLossWatch({
       const last = before.get(keyOf(loss))
       return last === undefined ? [] : [{ ...loss, points: Math.min(loss.points, last) }]
     })
-    // Two checks without a loss: points that were recorded as lost have been found.
+    // Two checks without a loss: the points recorded as lost have been found.
     const isComplete = before.size === 0 && losses.length === 0
     before = new Map(losses.map((loss) => [keyOf(loss), loss.points]))
     if (confirmed.length > 0 || isComplete) await record(db, confirmed, now())

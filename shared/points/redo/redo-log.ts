@@ -1,9 +1,9 @@
 /**
- * The redo log: the submissions that the kv has admitted, until Postgres has their points. A kv that has lost its last
- * writes, in a failover or with its disk, is given them again (`redo.ts`).
+ * The redo log: the submissions that the kv has admitted, until Postgres has their points. A kv that lost its last
+ * writes, in a failover or with its disk, gets them back from this log (`redo.ts`).
  *
- * Its files are written without a sync, so no answer waits for them: a point is lost only when the kv's machine and the
- * process's machine end between the same two flushes.
+ * Its files are written without a sync, so that no answer waits for them: a point is lost only when the kv's machine
+ * and the process's machine fail between the same two flushes.
  */
 import { createReadStream, mkdirSync, readdirSync, rmSync, statfsSync, statSync } from 'node:fs'
 import { appendFile } from 'node:fs/promises'
@@ -13,26 +13,26 @@ import type { Submission } from '#shared/stores/kv/kv.ts'
 import { type Elapsed, isRecent, machineNow, type StartStopwatch } from '#shared/runtime/clock.ts'
 import { errorFields, type Log } from '#shared/runtime/log.ts'
 
-/** A file holds the submissions of so long. */
+/** Period covered by one file. */
 const SEGMENT_MS = 15_000
-/** Submissions wait in memory for so long before they are written. */
+/** Submissions are written after at most this time in memory. */
 const WRITE_AFTER_MS = 200
-/** With more bytes in memory the disk does not keep up, and submissions are left out. */
+/** If more bytes are in memory, the disk is too slow, and submissions are dropped from the log. */
 const MEMORY_BYTES = 16_777_216
-/** Bytes of a process's files, and the free bytes that they leave on the disk for the journal. */
+/** Maximum bytes of a process's files, and the free bytes that they leave on the disk for the journal. */
 const MOST_BYTES = 1_073_741_824
 const FREE_BYTES = 536_870_912
-/** The files of a process that has ended are read, and deleted after this time. */
+/** Files of ended processes are read, and deleted after this time. */
 const ABANDONED_MS = 3_600_000
 const SUFFIX = '.redo'
 
-/** Where the processes of an installation keep it. */
+/** Directory of the redo log in an installation. */
 export const redoDirectory = (dataDir: string): string => join(dataDir, 'redo')
 
 interface Segment {
   readonly path: string
   readonly begun: Elapsed
-  /** Since the last write. */
+  /** Time since the last write. */
   written: Elapsed
   bytes: number
 }
@@ -61,7 +61,7 @@ export function openRedoLog({ dir, stopwatch, log }: RedoLogOptions) {
   const bytes = (): number => segments.reduce((sum, segment) => sum + segment.bytes, 0)
   const removeFirst = (): void => rmSync(segments.shift()!.path, { force: true })
 
-  /** The file to write to. Before a new one is begun, the oldest ones make room on the disk if there is none. */
+  /** The file to write to. A new file first deletes the oldest ones if the limit or the disk space requires it. */
   function current(): Segment {
     const last = segments.at(-1)
     if (last !== undefined && last.begun() < SEGMENT_MS) return last
@@ -95,7 +95,7 @@ export function openRedoLog({ dir, stopwatch, log }: RedoLogOptions) {
     }
   }
 
-  /** Writes what waits in memory, after a write that is under way. */
+  /** Writes the submissions in memory, after a write in progress. */
   async function write(): Promise<void> {
     while (writing !== null) await writing
     writing = writeWaiting().finally(() => (writing = null))
@@ -111,7 +111,6 @@ export function openRedoLog({ dir, stopwatch, log }: RedoLogOptions) {
   }
 
   return {
-    /** Notes a submission that the kv has admitted. */
     add(submission: Submission): void {
       if (waitingBytes >= MEMORY_BYTES) {
         leftOut++
@@ -123,15 +122,15 @@ export function openRedoLog({ dir, stopwatch, log }: RedoLogOptions) {
       writeSoon()
     },
     /**
-     * What this and other processes have noted in the directory.
-     * @param points of a page; the last submission of a page may have more
+     * Submissions logged by all processes that share the directory.
+     * @param points per page; the last submission of a page may exceed it
      */
     async *pages(points: number): AsyncGenerator<Submission[]> {
       await write()
       for (const file of readdirSync(dir))
         if (file.endsWith(SUFFIX)) yield* readPages(join(dir, file), points)
     },
-    /** Deletes what was noted more than `ageMs` ago, and what ended processes have left. */
+    /** Deletes entries older than `ageMs`, and the files of ended processes. */
     forget(ageMs: number): void {
       while (segments.length > 0 && segments[0]!.written() > ageMs) removeFirst()
       for (const file of readdirSync(dir))
@@ -140,9 +139,9 @@ export function openRedoLog({ dir, stopwatch, log }: RedoLogOptions) {
     write,
     /** Bytes of this process's files. */
     bytes,
-    /** Submissions that are not in the log: the disk was full, failed, or did not keep up. */
+    /** Submissions missing from the log: the disk was full, failed or too slow. */
     leftOut: () => leftOut,
-    /** Leaves the files: the next process reads them, too. */
+    /** Leaves the files for the next process. */
     async close(): Promise<void> {
       clearTimeout(timer)
       await write()
@@ -160,7 +159,7 @@ function isAbandoned(path: string): boolean {
   return stat !== undefined && path.endsWith(SUFFIX) && !isRecent(stat.mtimeMs, machineNow(), ABANDONED_MS)
 }
 
-/** The submissions of a file. It may be deleted meanwhile, and its last line may be cut short. */
+/** The submissions of a file. The file may be deleted meanwhile, and its last line may be truncated. */
 async function* readPages(path: string, points: number): AsyncGenerator<Submission[]> {
   let page: Submission[] = []
   let held = 0

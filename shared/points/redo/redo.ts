@@ -1,6 +1,6 @@
 /**
- * Gives the kv again what it has lost. Another process of the kv may lack the last writes of the one before it, and one
- * that counts in another epoch has lost all. Identities make a repetition harmless.
+ * Restores to the kv what it has lost. A new process of the kv may lack the last writes of the previous one, and a new
+ * epoch means that everything is lost. Identities make a repetition harmless.
  */
 import type { Database } from '#shared/stores/db/db.ts'
 import type { Log } from '#shared/runtime/log.ts'
@@ -21,7 +21,7 @@ import type { RedoLog } from './redo-log.ts'
 
 const EVERY_MS = 2_000
 const ROUNDS_A_FORGET = 5
-/** Points that are looked up in Postgres together. */
+/** Points looked up in Postgres at once. */
 const POINTS_A_PAGE = 2_000
 
 interface RedoOptions {
@@ -29,11 +29,11 @@ interface RedoOptions {
   readonly db: Database
   readonly redoLog: RedoLog
   readonly rules: AdmissionRules
-  /** Counts the points that the kv was given again. */
+  /** Counts the points restored to the kv. */
   readonly count: Count
-  /** Gives the kv again the status, and who is hidden, refused and erased. */
+  /** Restores the status and the lists of hidden, refused and erased pilgrims. */
   readonly refill: () => Promise<unknown>
-  /** Milliseconds for which a submission is needed: until a flush has stored it. Null: not known. */
+  /** How long a submission is needed, in milliseconds: until a flush has stored it. Null: not known. */
   readonly neededMs: () => Promise<number | null>
   readonly log: Log
 }
@@ -84,13 +84,13 @@ export function createRedo(options: RedoOptions) {
   const repeating = repeated(log, 'giving the kv lost points again failed', EVERY_MS, run)
 
   return {
-    /** Notes what of a submission the kv has admitted. */
+    /** Logs the part of a submission that the kv has admitted. */
     admitted(submission: Submission, verdict: Verdict): void {
       if (verdict.outcome !== 'admitted' || verdict.duplicates === submission.entries.length) return
-      // The check-in itself is a repetition under another time.
+      // The check-in itself is a repetition with another time.
       redoLog.add(verdict.duplicate ? { ...submission, entries: submission.entries.slice(1) } : submission)
     },
-    /** Notes submissions that came from the journal. */
+    /** Logs submissions that came from the journal. */
     restored(submissions: readonly Submission[]): void {
       for (const submission of submissions) redoLog.add(submission)
     },
@@ -105,7 +105,7 @@ export function createRedo(options: RedoOptions) {
 
 export type Redo = ReturnType<typeof createRedo>
 
-/** @returns the number of points that the kv did not have any more */
+/** @returns the number of points that the kv no longer had */
 async function giveAgain(
   { kv, db, redoLog, rules, count }: RedoOptions,
   partitions: ReadonlySet<number>,
@@ -118,7 +118,7 @@ async function giveAgain(
     const lost = Map.groupBy(page, ({ userId }) => partitionOf(userId, kv.partitions))
     for (const [partition, submissions] of lost) {
       if (!partitions.has(partition)) continue
-      // What is left of the kv's memory belongs to the flush.
+      // The rest of the kv's memory is reserved for the flush.
       if ((await kv.memoryUse()) >= MEMORY_CEILING)
         throw new KvUnavailable('the kv has no room for lost points')
       const given = await kv.restore(partition, await withoutStored(db, submissions), rules)
@@ -129,7 +129,7 @@ async function giveAgain(
   return points
 }
 
-/** The submissions without the points that Postgres has, so that these are not counted as given again. */
+/** The submissions without the points that Postgres has, so that these do not count as restored. */
 async function withoutStored(db: Database, submissions: readonly Submission[]): Promise<Submission[]> {
   const points = submissions.flatMap(({ userId, entries }, at) =>
     readablePoints(entries).map((point) => ({ ...point, userId, at })),

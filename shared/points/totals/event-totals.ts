@@ -1,6 +1,6 @@
 /**
- * The totals of the whole event by hour, day and mode: a flush adds to them, an erasure keeps a pilgrim's share without
- * the person, and a rebuild computes them again.
+ * The totals of the event by hour, day and mode: a flush adds to them, an erasure moves a pilgrim's share to anonymous
+ * totals, and a rebuild computes them again.
  */
 import {
   addTotals,
@@ -24,7 +24,7 @@ export type Row = Readonly<Record<string, string | number | null>>
 
 export const SUMS = { points: 'whole', checkins: 'whole', distance_mm: 'whole', carbon_mg: 'whole' } as const
 
-/** The tables of the event's totals, in the order in which they are locked. */
+/** The tables of the event's totals, in lock order. */
 export const EVENT_TABLES: readonly Table[] = [
   { name: 'event_hours', key: ['hour'], columns: { hour: 'instant', ...SUMS, pilgrims: 'whole' } },
   {
@@ -102,7 +102,7 @@ export class EventTotals {
   /**
    * The statements that add these sums to the stored ones.
    * @param prefix of the tables
-   * @returns the rows of each table that has some, as JSON, with the statement that adds them
+   * @returns the rows of each table that has any, as JSON, with the statement that adds them
    */
   additions(prefix: 'event' | 'erased') {
     return this.rows().flatMap((rows, i) => {
@@ -123,8 +123,8 @@ export const JSON_TYPE = {
 } as const satisfies Record<Column, string>
 
 /**
- * A statement that inserts rows in the order of their key, or changes those that are there.
- * @param before what stands before the new value of a column
+ * A statement that inserts rows in the order of their key, or updates existing ones.
+ * @param before what precedes the new value of a column
  * @returns its text before and after the rows, which are a parameter
  */
 export function upsertOf(

@@ -30,13 +30,12 @@ export interface Statistics extends Totals {
    */
   readonly firstMs: number | null
   readonly lastMs: number | null
-  /** The distance without late points, which others are shown of a claim; whole millimetres. */
+  /** The distance without late points, as public figures show it for a claim; whole millimetres. */
   readonly shownMm: number
 }
 
-/** A known pilgrim. */
 export interface Pilgrim {
-  /** Null for a pilgrim who is known by points only. */
+  /** Null for a pilgrim who is known only from points. */
   readonly row: PilgrimRow | null
   /** Null for a pilgrim without stored or pending points. */
   readonly statistics: Statistics | null
@@ -51,7 +50,7 @@ interface Stores {
   readonly calendar: Calendar
 }
 
-/** More pending points than these are read and folded once, as long as none comes or goes. */
+/** Above this many pending points, the result is cached until a point is added or removed. */
 export const MANY_PENDING = 1_000
 
 const keepOfMany = createKeeper<Pilgrim | undefined>()
@@ -69,8 +68,8 @@ export const readPilgrimsIfBuffered = (
 ): Promise<Map<string, Pilgrim> | null> => readPeeking(stores, userIds, peekWithin)
 
 /**
- * Reads pilgrims also while the kv is unavailable. The result then has stored points only, and null for a pilgrim whom
- * the database does not know, because the buffer may know them.
+ * Reads pilgrims even while the kv is unavailable. The result then has stored points only, and null for a pilgrim
+ * unknown to the database, because the buffer may have points of theirs.
  */
 export async function readPilgrimsDegraded(
   stores: Stores,
@@ -89,7 +88,7 @@ export async function readPilgrimsDegraded(
   return new Map(userIds.map((userId) => [userId, stored(userId)]))
 }
 
-/** @param peek wraps each reading of the buffer; when it gives null, so does this */
+/** @param peek wraps each reading of the buffer; if it returns null, so does this function */
 async function readPeeking(
   stores: Stores,
   userIds: readonly string[],
@@ -107,7 +106,7 @@ async function readPeeking(
   )
   const many = userIds.filter((_, i) => counts[i]! > MANY_PENDING)
   if (many.length === 0) return pilgrims
-  // What is kept may be some seconds old, and the own row newer.
+  // Cached statistics may be some seconds older than the pilgrim's row.
   const rows = await db.read(() =>
     readStored(
       db,
@@ -174,7 +173,7 @@ const newPoints = (pending: readonly Point[], { known }: Stored): Point[] =>
 export const addedPoints = (pending: readonly Point[], stored: Stored): FoldPoint[] =>
   newPoints(pending, stored).map(foldPointOf).sort(byInstant)
 
-/** The stored walk as others are shown it, with the pending points in order. */
+/** The stored part of the walk that public figures show, plus the pending points in order. */
 function shownMm(stored: Stored, pending: readonly Point[]): number {
   const { distanceMm, carbonMg } = stored.sums ?? zeroTotals()
   const walk = { distanceMm, carbonMg, end: stored.lastDay?.end ?? START }
@@ -224,7 +223,7 @@ function readLate(db: Database, calendar: Calendar, { userId, pending }: Asked):
 }
 
 /**
- * The changes of a pilgrim's stored days by pending points.
+ * The changes to a pilgrim's stored days by pending points.
  * @param tx a snapshot: the days and their points are of one moment
  * @param added in the order of the fold
  */
@@ -244,15 +243,15 @@ export async function refoldPending(
   return step.value
 }
 
-// Keeps for a moment what takes long to read of one pilgrim: the statistics from thousands of pending points, or from
-// late ones, which fold their whole day again. A profile may be asked for as often as somebody likes.
+// Caches expensive statistics of one pilgrim for a moment: those from thousands of pending points, or from late points,
+// which fold their whole day again. A client may request a profile at any rate.
 
-/** After this time nothing of an erased person is held. */
+/** Bounds how long data of an erased person stay in memory. */
 const KEPT_MS = 10_000
 const MAX_KEPT = 500
 
 interface Kept<T> {
-  /** What the statistics are made from. */
+  /** Key of the inputs of the statistics. */
   readonly made: string
   readonly untilMs: number
   readonly value: Promise<T>
@@ -261,8 +260,8 @@ interface Kept<T> {
 type Keep<T> = (db: Database, key: string, made: unknown, read: () => Promise<T>) => Promise<T>
 
 /**
- * @returns a function that reads, or gives what was read for the same key (a user id, with what is asked of it) and
- * the same `made`: JSON that changes whenever the answer does
+ * @returns a function that reads, or returns the cached result for the same key (a user id and the parameters of the
+ *   request) and the same `made`: JSON that changes whenever the answer does
  */
 export function createKeeper<T>(): Keep<T> {
   const keptOf = new WeakMap<Database, Map<string, Kept<T>>>()
@@ -270,7 +269,6 @@ export function createKeeper<T>(): Keep<T> {
     const kept = keptOf.get(db) ?? new Map<string, Kept<T>>()
     keptOf.set(db, kept)
     const nowMs = performance.now()
-    // In order of expiry.
     for (const [oldest, { untilMs }] of kept) {
       if (untilMs > nowMs && kept.size <= MAX_KEPT) break
       kept.delete(oldest)
@@ -306,7 +304,7 @@ interface PilgrimRow {
   readonly privacyAgreed: boolean
   readonly privacyAgreedMs: number | null
   readonly privacyVersion: string | null
-  /** Consent was taken back; never having been asked for it is not that. */
+  /** Consent was withdrawn. False if it was never asked for. */
   readonly consentWithdrawn: boolean
   readonly participantStatus: string
   readonly photoCount: number
@@ -320,14 +318,14 @@ interface PilgrimRow {
 
 /** The stored data of one pilgrim. */
 interface Stored {
-  /** Null for a pilgrim who is unknown or known by points only. */
+  /** Null for a pilgrim who is unknown or known only from points. */
   readonly pilgrim: PilgrimRow | null
   /** Null for a pilgrim without a stored point. */
   readonly sums: Totals | null
   readonly firstMs: number | null
   readonly lastMs: number | null
   readonly lastDay: { readonly day: string; readonly end: FoldState } | null
-  /** The walk that others are shown until midnight (`shown_walks`); null: the whole one. */
+  /** The walk shown to others until midnight (`shown_walks`); null: the whole walk. */
   readonly shown: ShownWalk | null
   /** The pending points that are already in the table, as buffer fields. */
   readonly known: ReadonlySet<string>

@@ -1,8 +1,8 @@
 /**
- * The part of a walk that others see, if anybody may send points for that pilgrim (`service/security/claims.ts`). A
- * point that is put between earlier ones lengthens the walk by the way to them, and so measures where they are. Such
- * late points enter the figures of others at the next midnight, points in order at once, but no faster than somebody
- * walks (`core/rules/claim-measures.ts`).
+ * The part of a walk that others see if anyone may send points for that pilgrim (`service/security/claims.ts`). A point
+ * inserted between earlier ones lengthens the walk by the detour to it, and so measures where they are. Such late
+ * points enter public figures at the next midnight; points in order count at once, but at walking pace at most
+ * (`core/rules/claim-measures.ts`).
  */
 import { byInstant, fold, type FoldState, isLate } from '#shared/core/distance/points-to-distance.ts'
 import { walkedMm } from '#shared/core/rules/claim-measures.ts'
@@ -16,7 +16,7 @@ export interface ShownWalk {
 }
 
 /**
- * Points that are later than every point that was received before them.
+ * Points that are later than every point received before them.
  * @param points in the area, in any order; those of one request share their time of receipt
  */
 function pointsInOrder(from: FoldState, points: readonly Point[]): Point[] {
@@ -36,7 +36,7 @@ function pointsInOrder(from: FoldState, points: readonly Point[]): Point[] {
 
 /**
  * Folds the points in order onto a walk.
- * @returns the walk, and whether nothing of the points is missing in it
+ * @returns the walk, and whether it contains all of the points
  */
 export function walkInOrder(
   from: ShownWalk,

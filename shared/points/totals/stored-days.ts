@@ -4,7 +4,7 @@ import type { Calendar } from '#shared/core/rules/calendar.ts'
 import { ROUGH_M } from '#shared/core/rules/geo.ts'
 import type { Fix, FoldPoint, Page, StoredDay } from '#shared/core/distance/points-to-distance.ts'
 
-/** The time that a phone sent may be this far ahead of the time at which its check-in counts. */
+/** Maximum difference between the time a phone sent and the time at which its check-in counts. */
 const CLOCK_AHEAD_MS = 86_400_000
 
 interface DayRow {
@@ -20,7 +20,7 @@ interface DayRow {
   before_ms: number | null
 }
 
-/** The fix of three columns, which are null together. */
+/** A fix from three columns that are null together. */
 export const fixOf = (lat: number | null, lng: number | null, t: number | null): Fix | null =>
   t === null ? null : { lat: lat!, lng: lng!, t }
 
@@ -32,7 +32,7 @@ interface StoredDayHours extends StoredDay {
 }
 
 /**
- * Reads the days of each pilgrim from `from` on, ascending, and the last one before it.
+ * Reads each pilgrim's days starting with `from`, ascending, and the last day before it.
  * @param asked each pilgrim once; `from` is a local day
  */
 export async function readDays(
@@ -75,7 +75,7 @@ export const IS_ROUGH = `(coalesce(accuracy >= ${ROUGH_M}, false) OR NOT ${IS_PL
 export const FOLD_COLUMNS = `kind, epoch_ms(sent_at) AS "sentMs",
   epoch_ms(recorded_at) AS t, lat, lng, mode, ${IS_ROUGH} AS rough`
 
-/** A condition on `gps_points`: one pilgrim's points that count in a span of time (epoch milliseconds). */
+/** A condition on `gps_points`: one pilgrim's points that count in a period (epoch milliseconds). */
 export const inSpan = (tx: Tx, userId: string, [fromMs, toMs]: readonly [number, number]) => tx.sql`
   user_id = ${userId}
     -- The key contains the time sent, which is between the time at which the point counts and a day after it.
@@ -84,7 +84,7 @@ export const inSpan = (tx: Tx, userId: string, [fromMs, toMs]: readonly [number,
     AND recorded_at >= from_epoch_ms(${fromMs})
     AND recorded_at < from_epoch_ms(${toMs})`
 
-/** Stored points of one day that are read at once: what pilgrims sent on a day is not bounded. */
+/** Stored points of one day read at once: the number that a pilgrim may send per day is not bounded. */
 export const POINTS_A_READ = 10_000
 
 /** Reads the stored points, inside the area, of one local day of a pilgrim: pages for `refold`, the last one empty. */

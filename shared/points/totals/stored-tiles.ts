@@ -46,7 +46,7 @@ export async function addTiles(tx: Tx, tiles: readonly Tile[]): Promise<void> {
     }
   })
   await writeTiles(tx, sums)
-  // An erasure may have taken the last points out.
+  // An erasure may have removed the last points.
   for (const tile of sums) if (tile.points === 0 && tile.users === 0) await deleteTile(tx, tile)
 }
 

@@ -6,19 +6,19 @@ import { errorFields, type Log } from '#shared/runtime/log.ts'
 import type { Metrics } from '#shared/runtime/metrics.ts'
 
 export interface Repeated {
-  /** Runs the work, or waits for the run under way. Never rejects. */
+  /** Runs the work, or waits for the run in progress. Never rejects. */
   run(): Promise<void>
-  /** Repeats it. @param atOnce whether the first run begins now, or after the interval */
+  /** Starts the repetition. @param atOnce whether the first run begins now, or after the interval */
   start(atOnce?: boolean): void
-  /** Resolves when the run under way has ended. */
+  /** Resolves when the run in progress has ended. */
   stop(): Promise<void>
 }
 
-/** Whether a store does not answer. The next try may find it, and the alerts tell the outage. */
+/** Whether a store is unavailable. The next run may succeed, and alerts report the outage. */
 export const isStoreUnavailable = (error: unknown): boolean =>
   isKvUnavailable(error) || isDatabaseUnavailable(error) || error instanceof ObjectsUnavailable
 
-/** @param failure what is logged with an error, unless a store is unavailable */
+/** @param failure logged with an error, unless a store is unavailable */
 export function repeated(log: Log, failure: string, everyMs: number, work: () => Promise<unknown>): Repeated {
   let running: Promise<void> | null = null
   let timer: Timer | undefined
@@ -42,14 +42,14 @@ export function repeated(log: Log, failure: string, everyMs: number, work: () =>
   }
 }
 
-/** A change in the database is known to every process within this time. Reading one row by its key costs nothing. */
+/** Every process sees a change in the database within this time. Reading one row by its key costs almost nothing. */
 const FOLLOW_EVERY_MS = 2_000
-/** At the start, the time to wait for the database; until it answers, what the environment says applies. */
+/** How long the start waits for the database. Until it answers, the values of the environment apply. */
 const FIRST_READ_MS = 2_000
 
 /**
- * Reads something of the database again and again, for the life of a process. Resolves after the first reading, or
- * without it where the database is late.
+ * Reads a value of the database repeatedly, for the life of a process. Resolves after the first reading, or without it
+ * if the database is late.
  * @param failure as in `repeated`
  */
 export async function followed(
@@ -63,8 +63,6 @@ export async function followed(
   return following
 }
 
-// Works through a queue in which one bad item never stops the others.
-
 /** Where failures are reported. */
 export interface Reporting {
   readonly log: Log
@@ -72,8 +70,7 @@ export interface Reporting {
 }
 
 /**
- * Does the work for one item after the other. An item that fails is logged with its reason, counted, and left for the
- * next time.
+ * Processes one item after the other. An item that fails is logged with its reason, counted, and left for the next run.
  * @param queue its name in the log and in the metric `event_failed_items_total`
  * @throws when the database is unavailable, because all items would fail
  */

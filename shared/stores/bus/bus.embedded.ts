@@ -2,8 +2,7 @@
 import { type Bus, CONCURRENCY, type OnEvent } from './bus.ts'
 
 /**
- * The events of one subscription: those that wait, in order of arrival, with their `traceparent`, and those that are
- * being handled.
+ * The events of one subscription: those waiting, in order of arrival, with their `traceparent`, and those in progress.
  */
 interface Subscription {
   readonly onEvent: OnEvent
@@ -37,7 +36,7 @@ export async function openEmbeddedBus({
   return {
     async publish(subject, eventId, traceparent) {
       for (const subscription of subscriptions.get(subject) ?? []) {
-        // The sweep announces again what has waited for long.
+        // The sweep announces an event again if it has waited for long.
         if (!subscription.running.has(eventId)) subscription.waiting.set(eventId, traceparent)
         handleNext(subscription)
       }

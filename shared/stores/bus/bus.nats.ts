@@ -22,12 +22,12 @@ const STREAM = 'EVENT'
 const SUBJECTS = 'event.>'
 /** The sweep of the outbox covers older events. */
 const MAX_AGE_NS = 7 * 86_400 * 1e9
-/** After this time without a sign of life of the subscriber, NATS redelivers the event to another replica. */
+/** After this time without a sign of life from the subscriber, NATS redelivers the event to another replica. */
 const ACK_WAIT_MS = 60_000
 const WORKING_MS = 20_000
 /**
- * How often NATS says that a waiting subscriber is known. A request that meets the deletion of the stream is never
- * answered; two missing signs tell it (by default after more than 30 s).
+ * Interval of the heartbeats that NATS sends to a waiting subscriber. A request that races with the deletion of the
+ * stream is never answered; two missing heartbeats reveal it (by default only after 30 s).
  */
 const HEARTBEAT_MS = 3_000
 
@@ -67,7 +67,7 @@ export async function openNatsBus(options: {
     async close() {
       link.end()
       for (const stream of streams) stream.stop()
-      // Events that are being handled are completed.
+      // Events in progress are completed.
       await Promise.all(subscriptions)
       await link.close()
     },
@@ -135,7 +135,7 @@ async function ensureStream(connection: NatsConnection, num_replicas: number): P
       num_replicas,
     })
   } catch (error) {
-    // Another service has created the stream, perhaps an earlier release with other settings.
+    // Another service has already created the stream, perhaps an earlier release with other settings.
     if (!(error instanceof NatsError && error.api_error?.err_code === 10_058)) throw error
   }
 }
@@ -210,11 +210,10 @@ function openNatsLink(url: string, onError: (error: unknown) => void) {
 
   const making = make()
   return {
-    /** How many servers keep the stream: three of a cluster, so that any one of them may be down. */
+    /** Replicas of the stream: three in a cluster, so that any one server may be down. */
     replicas: url.split(',').length < 3 ? 1 : 3,
     /** The connection; null before the first one is established. */
     now: () => connection,
-    /** Whether it is up now. */
     isUp: () => isUp && !signal.aborted,
     /** Resolves with the first connection, or with null if the link ends before. */
     first: Promise.race([making, once(signal, 'abort').then(() => null)]),
@@ -240,7 +239,7 @@ const connectOnce = (given: string): Promise<NatsConnection> =>
     timeout: 3_000,
   })
 
-/** The client's options for `NATS_URL`: it takes user and password beside the addresses. */
+/** The client's options for `NATS_URL`: it expects user and password outside the addresses. */
 export function natsServers(given: string): Pick<ConnectionOptions, 'servers' | 'user' | 'pass'> {
   const servers = given
     .split(',')

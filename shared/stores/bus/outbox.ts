@@ -45,9 +45,9 @@ const SWEEPING: Sweeping = { everyMs: 15_000, afterMs: 5_000 }
 /** Maximum age of swept events: older ones are obsolete, such as last week's pause. */
 const SWEEP_UNTIL_MS = 7 * 86_400_000
 const SWEEP_BATCH = 100
-/** No transaction is open for so long: an older event is committed, and so are those with smaller ids. */
+/** No transaction is open for this long: an older event is committed, and so are those with smaller ids. */
 const SETTLED_MS = 600_000
-/** So many ids before it are looked at all the same, because the clocks of processes differ. */
+/** This many ids before that event are still read, because the clocks of processes differ. */
 const SETTLED_IDS = 1_000
 
 type Act = (event: Event) => Promise<void>
@@ -126,8 +126,8 @@ const isHandled = (db: Database, subscriber: Subscriber) =>
     .where(and(eq(handled.eventId, outbox.id), eq(handled.subscriber, subscriber)))
 
 /**
- * @returns a function that handles an event unless that is done. If the bus and the sweep deliver the same event at
- * the same time, both wait for the same call.
+ * @returns a function that handles an event unless it was already handled. If the bus and the sweep deliver the same
+ *   event at the same time, both wait for the same call.
  */
 function createHandling(db: Database, now: MachineClock, subscriber: Subscriber, act: Act) {
   const inProgress = new Map<number, Promise<void>>()
@@ -139,7 +139,7 @@ function createHandling(db: Database, now: MachineClock, subscriber: Subscriber,
         .where(
           and(
             eq(outbox.id, id),
-            // After a restore, the bus may deliver the number of an event that another event has now.
+            // After a restore, the bus may deliver the number of an event that now belongs to another event.
             inArray(outbox.subject, [...SUBSCRIBERS[subscriber]]),
             notExists(isHandled(db, subscriber)),
           ),
@@ -163,9 +163,9 @@ function createHandling(db: Database, now: MachineClock, subscriber: Subscriber,
 }
 
 /**
- * @param tellOldest receives when the oldest of them was written; null: there is none
+ * @param tellOldest receives the write time of the oldest of them; null: there is none
  * @returns a function that reads the events that a subscriber has not handled, oldest first, page by page. The next
- * call begins near the oldest of them: looking at a week of handled events again would cost more with each event.
+ *   call begins near the oldest of them, so that a week of handled events is not scanned again.
  */
 function createPendingEvents(
   db: Database,
@@ -200,7 +200,7 @@ function createPendingEvents(
         .orderBy(outbox.id)
         .limit(SWEEP_BATCH)
     let rows = await db.read(() => readPage(fromId))
-    // One of the future was written by a clock that was ahead, so its age is not known.
+    // An event in the future was written under a fast clock. Its age is unknown, so it is due.
     const isDue = ({ createdAt }: (typeof rows)[number]): boolean =>
       createdAt.getTime() > nowMs || createdAt.getTime() < nowMs - afterMs
     const dueMs = rows.filter(isDue).map(({ createdAt }) => createdAt.getTime())
@@ -209,7 +209,7 @@ function createPendingEvents(
     for (;;) {
       for (const row of rows) if (isDue(row)) yield row.id
       if (rows.length < SWEEP_BATCH) return
-      // Not from the first again: it may be one that fails each time.
+      // Continue after this page instead of starting again: its first event may fail every time.
       const next = rows.at(-1)!.id + 1
       rows = await db.read(() => readPage(next))
     }

@@ -31,17 +31,17 @@ const EXISTS = ['42P07', '23505']
 /** SQLSTATE of a default partition that already has points of the day. */
 const OCCUPIED = '23514'
 
-/** SQLSTATE of a table that others read or write: a backup, an export. */
+/** SQLSTATE of a table that is being read or written, by a backup or an export. */
 const LOCKED = '55P03'
 /**
- * Creating a partition needs the default one for itself. Whoever waits for that stops all readers that come after, so
- * it gives way soon: the day mostly begins only in a week.
+ * Creating a partition locks the default one exclusively, and waiting for that lock blocks all later readers. So the
+ * wait is short: usually the day begins only in a week.
  */
 const LOCK_TIMEOUT = '1s'
 
 /**
  * Creates missing partitions around today. A day whose points arrived first stays in the default partition, and one
- * whose partition cannot be created just now is created by a later flush.
+ * whose partition cannot be created now is created by a later flush.
  */
 export async function ensureDayPartitions(db: Database, nowMs: number, log: Log): Promise<void> {
   const today = Math.floor(nowMs / DAY_MS)

@@ -19,7 +19,7 @@ export interface WorkerStart {
  */
 export async function openEmbeddedPostgres(dir: string): Promise<Driver> {
   mkdirSync(dir, { recursive: true, mode: 0o700 })
-  // The path of a socket is limited to about 100 characters, so it is not in the data directory.
+  // A socket path is limited to about 100 characters, so it is not in the data directory.
   const socketDir = mkdtempSync(join(tmpdir(), 'event-db-'))
   const socket = join(socketDir, '.s.PGSQL.5432')
   const worker = new Worker(new URL('./embedded-worker.ts', import.meta.url).href)

@@ -10,7 +10,7 @@ import type { PostgresJsDatabase } from 'drizzle-orm/postgres-js'
 import type { Sql, TransactionSql } from 'postgres'
 import { LoggableError } from '#shared/runtime/log.ts'
 
-/** What statements run on, as SQL or by drizzle: a transaction, or the database itself. */
+/** Runs statements, as SQL or by drizzle: a transaction, or the database itself. */
 export interface Tx {
   readonly sql: Sql | TransactionSql
   readonly orm: Pick<PostgresJsDatabase, 'insert' | 'select' | 'update' | 'delete' | 'execute' | '$count'>
@@ -20,7 +20,7 @@ export interface Database extends Tx {
   readonly sql: Sql
   readonly insertRows: InsertRows
   transaction<T>(run: (tx: Tx) => Promise<T>): Promise<T>
-  /** Runs a read-only transaction whose statements all see the same moment. */
+  /** Runs a read-only transaction whose statements all see one snapshot. */
   snapshot<T>(read: (tx: Tx) => Promise<T>): Promise<T>
   /**
    * Runs a read or an idempotent write, and retries it once if its pooled connection is dead (after a restart all are).
@@ -57,7 +57,6 @@ export class ValueRefused extends LoggableError {
   override name = 'ValueRefused'
 }
 
-/** What a driver provides. */
 export interface Driver {
   readonly client: Sql
   readonly insertRows: InsertRows
@@ -76,10 +75,10 @@ export class DatabaseTimeout extends LoggableError {
 const UNAVAILABLE =
   /^(CONNECT_TIMEOUT|CONNECTION_(CLOSED|ENDED|DESTROYED)|ECONN(REFUSED|RESET)|EPIPE|ENOENT|ETIMEDOUT|EHOSTUNREACH|ENOTFOUND|EAI_AGAIN|08...|53...|57P0.|57014|25P03)$/
 
-/** SQLSTATE of a statement that was cancelled, mostly because it took longer than the driver allows. */
+/** SQLSTATE of a cancelled statement, usually one that exceeded the driver's timeout. */
 const CANCELLED = '57014'
 
-/** Whether an error or one of its causes is such a one. */
+/** Whether an error or one of its causes matches. */
 function anyCause(error: unknown, isSuch: (error: Error, code: string) => boolean): boolean {
   for (let e = error; e instanceof Error; e = e.cause)
     if (isSuch(e, 'code' in e && typeof e.code === 'string' ? e.code : '')) return true
@@ -91,8 +90,8 @@ export const isDatabaseUnavailable = (error: unknown): boolean =>
   anyCause(error, (e, code) => e instanceof DatabaseTimeout || UNAVAILABLE.test(code))
 
 /**
- * Whether an error or one of its causes means that a statement ran out of time. The database is there: the same
- * statement must not be repeated as it was, but with less work it may succeed.
+ * Whether an error or one of its causes means that a statement timed out. The database is up: the same statement must
+ * not be repeated unchanged, but with less work it may succeed.
  */
 export const isStatementTimeout = (error: unknown): boolean =>
   anyCause(error, (_, code) => code === CANCELLED)
@@ -109,8 +108,6 @@ export const isDataRefused = (error: unknown): boolean => anyCause(error, (_, co
  */
 export const personLockKey = (userHash: string): string =>
   BigInt.asIntN(64, BigInt(`0x${userHash.slice(0, 16)}`)).toString()
-
-// Reads the rows of a query in batches, while other queries run in the same transaction.
 
 const BATCH_ROWS = 5_000
 

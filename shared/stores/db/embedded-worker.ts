@@ -19,8 +19,8 @@ self.onmessage = async ({ data }: MessageEvent<WorkerStart | 'stop'>) => {
       return
     }
     const pglite = await PGlite.create({ fs: new SyncedFiles(data.dir), startParams: SYNCING })
-    // Creating a database leaves some 400 MB of garbage, which the collector frees only after seconds of idle time.
-    // The collection is deferred, because objects that this call's stack may refer to cannot be freed.
+    // Creating a database leaves some 400 MB of garbage, which the collector frees only after seconds of idle time. The
+    // collection is deferred, because objects still referenced by this call's stack cannot be freed.
     setTimeout(() => Bun.gc(true), 0)
     const server = new PGLiteSocketServer({ db: pglite, path: data.socket })
     await server.start()

@@ -8,7 +8,7 @@ import { type Database, DatabaseTimeout, isDatabaseUnavailable, isStatementTimeo
 import { rejectWith, within } from '#shared/runtime/deadline.ts'
 
 const PROBE_MS = 2_000
-/** Requests time out after 25 s, so a database that is busy for longer serves nothing. */
+/** Requests time out after 25 s, so a database that is busy for longer cannot serve any. */
 const BUSY_MS = 25_000
 
 type RunQuery = () => Promise<unknown>
@@ -47,7 +47,7 @@ export function queuedProbe(
 const CASING = 'snake_case'
 const dialect = new PgDialect({ casing: CASING })
 
-/** drizzle cannot be opened on a transaction of postgres.js, so its parts are put together here. */
+/** drizzle cannot be opened on a transaction of postgres.js, so its parts are assembled here. */
 const txOf = (sql: TransactionSql): Tx => ({
   sql,
   get orm() {
@@ -85,7 +85,7 @@ export async function openDatabase(options: {
       try {
         return await query()
       } catch (error) {
-        // A statement that ran out of time would do so again.
+        // A statement that timed out would time out again.
         if (!isDatabaseUnavailable(error) || isStatementTimeout(error)) throw error
         return await query()
       }

@@ -4,11 +4,11 @@ import type { Tx } from './db.ts'
 
 const TABLE = /\b(?:INTO|FROM|UPDATE|COPY)\s+(?!unnest|jsonb)(\w+)/
 
-/** The text of a statement without values, which are parameters. */
+/** A statement's text. Values are parameters and not part of it. */
 const nameOf = (text: string): string =>
   [/\w+/.exec(text)?.[0], TABLE.exec(text)?.[1]].filter((part) => part !== undefined).join(' ')
 
-/** @returns the transaction itself; while traces are on, one that makes a span of each SQL statement when it is awaited */
+/** @returns the transaction itself; while traces are on, one that creates a span for each awaited SQL statement */
 export function tracedStatements(tx: Tx): Tx {
   if (!isTracing()) return tx
   const traced =
@@ -16,11 +16,11 @@ export function tracedStatements(tx: Tx): Tx {
     (...given: never[]): object => {
       const made = call(...given) as PromiseLike<unknown>
       const [text] = given as unknown as [string | readonly string[]]
-      // Without a template it is a part of another statement.
+      // Without a template it is a fragment of another statement.
       if (typeof text !== 'string' && !('raw' in text)) return made
       const { then } = made
       let hasBegun = false
-      // The client's statements begin when somebody waits for them.
+      // The client runs a statement when it is awaited.
       // oxlint-disable-next-line no-thenable
       made.then = ((...handlers: Parameters<typeof then>) => {
         const run = () => Reflect.apply(then, made, handlers) as Promise<unknown>

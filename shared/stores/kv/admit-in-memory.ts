@@ -37,7 +37,7 @@ interface Admission {
   readonly change: (change: Change) => void
 }
 
-/** The first instant from a check-in's own on that is free or holds this same check-in. */
+/** The first instant, starting with the check-in's own, that is free or already holds this check-in. */
 function ownInstant(held: ReadonlyMap<string, string> | undefined, { field, value }: Entry): string {
   const standing = checkInPositionOf({ field, value })
   let own = field
@@ -56,7 +56,7 @@ const NOTHING = { known: 0, firstKnown: false, gone: 0, later: 0 }
 
 /**
  * Puts entries into a pilgrim's buffer without checking status and limits; null when the buffer is full.
- * @param skip number of entries at the beginning that are left out
+ * @param skip number of entries to skip at the beginning
  * @param bounded whether `pendingMax` applies
  */
 export function put(admission: Admission, submission: Submission, skip: number, bounded: boolean) {
@@ -66,7 +66,7 @@ export function put(admission: Admission, submission: Submission, skip: number, 
   const held = () => bufferOf(state, userId, nowMs)?.entries
   if (bounded && entries.length > 0 && (held()?.size ?? 0) + entries.length > rules.pendingMax) return null
   const erased = erasureOf(state, userId)
-  // Without points, the position is dropped with the person.
+  // A position without points of an erased person is dropped.
   if (entries.length === 0 && erased?.stands) return { ...NOTHING, gone: 1, pending: held()?.size ?? 0 }
   const stamp = erased === undefined ? '' : `${erased.generation}~`
   let known = 0
@@ -102,7 +102,7 @@ export function move({ state, nowMs, change }: Admission, { userId, position }: 
   if (last === undefined || rankOf(last) <= rankOf(position)) change(['move', userId, position, nowMs])
 }
 
-/** Why nothing of a submission is admitted, before its rate limit is looked at; null: it may be. */
+/** The reason to refuse a whole submission, apart from its rate limit; null: none. */
 function refusalOf(state: State, { userId, entries }: Submission): StoreVerdict | null {
   const { status } = state
   if (status === null) return { outcome: 'unknown' }
@@ -129,11 +129,14 @@ function withCall(calls: readonly Call[], call: Call, windowMs: number): Call[] 
     : [...calls, call]
 }
 
-/** Whether a call of `ingest` brings known points only; it is free. */
+/** Whether a call of `ingest` contains only known points; such a call is free. */
 const isRepeated = ({ kind, entries }: Submission, known: number): boolean =>
   kind === 'ingest' && entries.length > 0 && known === entries.length
 
-/** The calls of a window. Of a clock that was set back, later calls count from now, and not until it has caught up. */
+/**
+ * The calls of a window. If the clock was set back, later calls count from now, so that they do not block until it has
+ * caught up.
+ */
 function callsOf({ state, nowMs, change }: Admission, key: string, keptMs: number): readonly Call[] {
   const stored = state.windows.get(key)?.calls ?? []
   const calls = stored.map((call) => (call.ms > nowMs ? { ...call, ms: nowMs } : call))
@@ -168,7 +171,7 @@ export function admit(admission: Admission, submission: Submission): StoreVerdic
   const recordedMs = first?.recordedMs ?? submission.recordedMs + done.later
   if (first !== undefined) change(['entered', caller, 0, 1, 0, 0])
   if (done.gone === 0 && (first === undefined || entries.length > 1)) move(admission, submission)
-  // Where points of an erased person were dropped, the window does not store the call either.
+  // A call whose points were dropped for an erasure is not stored in the window.
   if (!charged && done.gone === 0 && !isRepeated(submission, done.known)) {
     const call: Call = { ms: nowMs, id, duplicateKey, recordedMs }
     const charging = kind === 'ingest' ? withCall(calls, call, limit.windowMs) : [...calls, call]
@@ -199,7 +202,6 @@ export function createOfflineAdmission(rules: AdmissionRules, now: MachineClock)
     },
     /** Whether a status is known. */
     knows: () => state.status !== null,
-    /** Returns `unknown` while no status is known. */
     decide(submission: Submission): StoreVerdict {
       const nowMs = now()
       if (nowMs >= pruneAtMs) {
@@ -215,7 +217,7 @@ export function createOfflineAdmission(rules: AdmissionRules, now: MachineClock)
       state.live.clear()
       return verdict
     },
-    /** Forgets a check-in that could not be stored, so that its repetition is no duplicate. */
+    /** Removes a check-in that could not be stored, so that its repetition is not a duplicate. */
     takeBack({ kind, userId, duplicateKey }: Submission): void {
       const key = `${kind}:${userId}`
       const window = state.windows.get(key)

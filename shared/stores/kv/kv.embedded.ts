@@ -31,20 +31,19 @@ function openStore(path: string, now: MachineClock, compactAfter: number, onErro
     log.append(change)
     apply(state, change)
   }
-  // A log of a release without counters: its pending points are counted as accepted before counting began.
+  // A log of a release without counters: its pending points count as accepted before counting began.
   const uncounted = -countersOf(state, now()).expired
   if (uncounted > 0) change(['entered', 'before', uncounted, 0, 0, 0])
   if (log.length() > 0) compact()
   return {
     state,
-    /** Epoch milliseconds. */
     now,
     /** Applies a change immediately; it is durable after the next commit. @throws KvUnavailable; then nothing changes */
     change,
     /** Resolves when all changes so far are on disk. @throws KvUnavailable */
     committed: log.committed,
     /**
-     * Resolves when the log holds the current state only, and nothing older is on disk. Calls of one turn of the event
+     * Resolves when the log holds only the current state, and nothing older is on disk. Calls of one turn of the event
      * loop share the work.
      * @throws KvUnavailable
      */
@@ -122,7 +121,7 @@ export async function openEmbeddedKv(options: {
     ...cacheVerbs(store),
     ...lockVerbs(now),
     clock: async () => now(),
-    // One process locks the file.
+    // The file lock admits only one process.
     others: async () => 0,
     async clear() {
       store.change(['clear'])
@@ -166,7 +165,7 @@ function admissionVerbs({ state, now, change, committed }: Store, caller: string
         if (state.counters.epoch === '') change(['epoch', crypto.randomUUID()])
         const admission = { state, nowMs: now(), rules, caller, change }
         for (const submission of submissions) {
-          // A pilgrim who was erased since has no position on the map.
+          // A pilgrim erased since then has no position on the map.
           if (put(admission, submission, 0, false)?.gone === 0) move(admission, submission)
         }
       })
@@ -198,7 +197,7 @@ function readingVerbs(store: Store) {
   } satisfies Partial<Kv>
 }
 
-/** An erasure as the log holds it; logs of releases before have no `stands`. */
+/** An erasure in the format of the log; logs of earlier releases have no `stands`. */
 const recorded = ({ userHash: hash, generation, erasedMs, stands = false }: Erased): Required<Erased> => ({
   userHash: hash,
   generation,
@@ -213,7 +212,7 @@ function liveMapVerbs({ state, now, change, committed, rewritten }: Store) {
       for (const key of caches) change(['forget', key])
       change(['erase', userId, recorded({ userHash: userHash(userId), ...erased })])
       const pending = state.counters.erased - before
-      // The log still holds the erased data, and the changes that erase it hold the user id.
+      // The log still holds the erased data, and its changes contain the user id.
       await rewritten()
       return pending
     },
@@ -235,7 +234,7 @@ function liveMapVerbs({ state, now, change, committed, rewritten }: Store) {
           ...place,
           hiddenUntilMs: state.hidden.has(userId) ? Infinity : returnsMs,
         })),
-    // Not in the log: a replay brings them back, and the next call removes them again.
+    // Not logged: a replay restores them, and the next call removes them again.
     async dropPositions(_partition, skip, count, fromMs, toMs) {
       const seen = [...state.live].slice(skip, skip + count)
       const old = seen.filter(([, { t }]) => t < fromMs || t > toMs)
@@ -257,7 +256,8 @@ function flushVerbs(store: Store) {
     epoch: async () => state.counters.epoch,
     async pendingUsers() {
       prune(state, now())
-      // Each flush begins so. Without points there is nothing to acknowledge, but the map's versions fill the log.
+      // Every flush begins with this call. Without points there is nothing to acknowledge, but versions of the map
+      // still fill the log.
       store.tidy()
       return [...state.buffers].sort(([, a], [, b]) => a.sinceMs - b.sinceMs).map(([userId]) => userId)
     },

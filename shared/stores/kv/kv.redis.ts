@@ -28,7 +28,7 @@ import type { Window } from '#shared/runtime/config/config.ts'
 import { nextTurn } from '#shared/runtime/yield-to-event-loop.ts'
 import { readFileSync } from 'node:fs'
 
-/** Submissions per call of a restore: the stack of a script holds some thousands of values. */
+/** Submissions per restore call: the stack of a script holds a few thousand values. */
 const RESTORED_A_CALL = 1_000
 
 /** The script's verdict on a submission that was not admitted completely. */
@@ -148,7 +148,7 @@ const entriesOf = (hash: Record<string, string>): Entry[] =>
   Object.entries(hash).map(([field, value]) => ({ field, value }))
 
 function readingVerbs(client: Client, tags: readonly string[]) {
-  /** The replies of one command for the buffers of several pilgrims, in their order; a pipeline has one slot. */
+  /** Replies of one command for the buffers of several pilgrims, in their order. A pipeline serves one slot. */
   async function ofEach<Reply>(command: 'hgetall' | 'hlen', userIds: readonly string[]): Promise<Reply[]> {
     const byPartition = Map.groupBy(userIds.keys(), (i) => partitionOf(userIds[i]!, tags.length))
     const replies: Reply[] = []
@@ -262,7 +262,7 @@ function pairsOf(list: readonly string[]): Entry[] {
 }
 
 function limitVerbs(client: Client) {
-  /** The calls that are charged to a window in this turn of the event loop, by window. */
+  /** Calls charged to a window in this turn of the event loop, by window. */
   const batches = new Map<string, { readonly ids: string[]; readonly verdicts: Promise<number[]> }>()
 
   const begin = (name: string, key: string, { max, windowMs }: Window) => {
@@ -300,7 +300,7 @@ async function clear(client: Client, partitions: number): Promise<void> {
   await asked(client.set('partitions', partitions))
 }
 
-/** Looks at the keys of every node, and deletes those that are chosen. */
+/** Scans the keys of every node and deletes the chosen ones. */
 async function unlinkAll(client: Client, isChosen: (key: string) => boolean): Promise<void> {
   for (const node of masters(client)) {
     let cursor = '0'
@@ -352,7 +352,7 @@ export async function openRedisKv(options: {
   for (const each of clients) each.on('error', onError)
   await Promise.all(clients.map(firstReady))
   if (client.status === 'ready') await claim()
-  // For a store that was down at the start, or that comes back without its data.
+  // For a store that was down at the start, or that came back without its data.
   client.on('ready', () => void claim().catch(onError))
 
   const tags = Array.from({ length: partitions }, (_, p) => `{gps:${p}}`)
@@ -396,7 +396,7 @@ class OtherPartitions extends LoggableError {
   }
 }
 
-/** What a partition keeps beside points and the ledger. It is filled again from Postgres, or by the next requests. */
+/** Keys of a partition besides points and the ledger. They are refilled from Postgres, or by later requests. */
 const OF_A_PARTITION = [
   'status',
   'hidden',
@@ -410,8 +410,8 @@ const OF_A_PARTITION = [
 ]
 
 /**
- * Stores the number of partitions. When it changes, everybody belongs to another partition: what was kept by the old
- * ones is deleted, and without a status each service fills the new ones from Postgres before it admits anything.
+ * Stores the number of partitions. When it changes, pilgrims move to other partitions: the data of the old ones are
+ * deleted, and without a status each service refills the new ones from Postgres before it admits anything.
  * @throws OtherPartitions when points are pending under another number
  */
 async function claimPartitions(client: Client, partitions: number): Promise<void> {
@@ -502,7 +502,7 @@ function healthVerbs(clients: readonly [Client, ...Client[]], tags: readonly str
   })
   return {
     async probe() {
-      // After an outage each connection comes back at a time of its own, and calls on the others still fail.
+      // After an outage connections come back one by one, and calls on the others still fail.
       if (clients.some(({ status }) => status !== 'ready'))
         throw new KvUnavailable('a connection to the kv is not ready')
       await Promise.all(tags.map((tag) => asked(client.set(`${tag}:probe`, '1', 'PX', 60_000))))
@@ -518,7 +518,7 @@ function healthVerbs(clients: readonly [Client, ...Client[]], tags: readonly str
     async movingSlots() {
       if (!(client instanceof Cluster)) return 0
       const views = await Promise.all(masters(client).map((node) => asked<string>(node.cluster('NODES'))))
-      // Each server tells of its own slots alone: [93->-node] leaves it, [93-<-node] comes.
+      // Each server lists only its own slots: [93->-node] is leaving, [93-<-node] is arriving.
       const moving = views.flatMap((view) => view.match(/\[\d+(?=-[<>]-)/g) ?? [])
       return new Set(moving).size
     },
@@ -528,13 +528,13 @@ function healthVerbs(clients: readonly [Client, ...Client[]], tags: readonly str
   } satisfies Partial<Kv>
 }
 
-// Live positions, hidden pilgrims and erasures.
-
-/** Erasures per call: the stack of a script holds some thousands of values. */
+/** Erasures per call: the stack of a script holds a few thousand values. */
 const ERASURES_A_CALL = 1_000
 const stored = (one: Erased): (string | number)[] => [one.userHash, one.generation, storedMs(one)]
 
-/** @param requests the connection of requests: a pilgrim waits for `hide` in a transaction, so it settles soon */
+/**
+ * @param requests the connection of requests: a pilgrim waits for `hide` in a transaction, so it has a short timeout
+ */
 function liveMapVerbs(client: Client, requests: Client, tags: readonly string[]) {
   return {
     async erase(userId, erased, caches = []) {
@@ -588,7 +588,7 @@ function liveMapVerbs(client: Client, requests: Client, tags: readonly string[])
 
 const SCANNED_A_CALL = 1_000
 
-/** Reads a set or a hash in pages: nothing else is answered while Redis reads one. An entry may come twice. */
+/** Reads a set or a hash in pages, because a command that reads it whole blocks Redis. An entry may appear twice. */
 async function* pages(scan: (cursor: string) => Promise<[string, string[]]>): AsyncGenerator<string[]> {
   let cursor = '0'
   do {
@@ -642,7 +642,7 @@ const counters = lua('counters')
 const nextChange = lua('next-change')
 
 /**
- * For scripts that free memory, or write a few bytes that a flush, a pause, a withdrawal or an erasure needs (Redis 7).
+ * For scripts that free memory, or that write a few bytes for a flush, a pause, a withdrawal or an erasure (Redis 7).
  */
 const ALSO_WHEN_FULL = '#!lua flags=allow-oom\n'
 
@@ -675,8 +675,8 @@ const OPTIONS = {
 const NAME = 'event:'
 
 /**
- * Connects, and reconnects without end. Each command settles within `timeoutMs`.
- * With ioredis's defaults a request waits 71 s while Redis is down, and without end while it is frozen.
+ * Connects, and reconnects indefinitely. Each command settles within `timeoutMs`. With ioredis's defaults a request
+ * waits 71 s while Redis is down, and forever while it is frozen.
  * @param caller name of the process, which distinguishes its connections from those of others
  */
 function connect(url: string, timeoutMs: number, caller: string): Client {
@@ -687,7 +687,7 @@ function connect(url: string, timeoutMs: number, caller: string): Client {
     urls.length === 1
       ? new Redis(urls[0]!, options)
       : new Cluster(urls, {
-          // Nodes that no URL names, such as replicas, become masters: they take what the first URL says of a login.
+          // Nodes that no URL names, such as replicas, can become masters: they use the first URL's login.
           redisOptions: {
             ...options,
             ...(username !== '' && { username: decodeURIComponent(username) }),
@@ -728,7 +728,7 @@ const allOf = <Reply>(pipeline: ReturnType<Client['pipeline']>): Promise<Reply[]
 /** The servers that hold data: all reachable masters of a Cluster, or the single server. */
 const masters = (client: Client): Redis[] => (client instanceof Cluster ? client.nodes('master') : [client])
 
-/** Epoch milliseconds; of several masters the earliest. */
+/** Epoch milliseconds; with several masters the earliest. */
 async function readClock(client: Client): Promise<number> {
   const nodes = masters(client)
   if (nodes.length === 0) throw new KvUnavailable('no master is known')

@@ -15,12 +15,12 @@ export class KvUnavailable extends LoggableError {
   override name = 'KvUnavailable'
 }
 
-/** The store has no memory left; the call took no effect. */
+/** The store has no memory left; the call had no effect. */
 export class KvFull extends LoggableError {
   override name = 'KvFull'
 }
 
-/** Whether an error means that the store is unavailable or full, and not that the call was wrong. */
+/** Whether an error means that the store is unavailable or full, as opposed to a wrong call. */
 export const isKvUnavailable = (error: unknown): boolean =>
   error instanceof KvUnavailable || error instanceof KvFull
 
@@ -39,21 +39,23 @@ export interface Position {
   readonly rough?: boolean
 }
 
-/** A rough position replaces a better one on the map when that is older by this. */
+/** A rough position replaces a better one on the map once the better one is older by this much. */
 const ROUGH_AFTER_MS = 3_600_000
 
-/** Of two positions of a pilgrim the one with the higher rank is on the map; `admit-points.lua` has the same rule. */
+/**
+ * Of two positions of a pilgrim the one with the higher rank is on the map; `admit-points.lua` implements the same
+ * rule.
+ */
 export const rankOf = ({ t, rough }: Position): number => (rough ? t - ROUGH_AFTER_MS : t)
 
-/** Each kind has a rate limit of its own. `ingest`: track points of a tracker app. */
+/** Each kind has its own rate limit. `ingest`: track points of a tracker app. */
 export const SUBMISSION_KINDS = ['checkin', 'sync', 'ingest'] as const
 type SubmissionKind = (typeof SUBMISSION_KINDS)[number]
 
-/** Points that one request adds to the buffer of one pilgrim. */
 export interface Submission {
   /**
-   * Unique per request; a repeated call with the same id is charged once to the rate limit. A call of `ingest` without
-   * new points is free, so its id has no meaning.
+   * Unique per request; a repeated call with the same id is charged once. A call of `ingest` without new points is
+   * free, so its id has no meaning.
    */
   readonly id: string
   readonly userId: string
@@ -62,7 +64,7 @@ export interface Submission {
   readonly entries: readonly Entry[]
   /** Check-ins with the same key within the duplicate window are duplicates; empty for other kinds. */
   readonly duplicateKey: string
-  /** Time at which the check-in counts; its duplicates are answered with it. */
+  /** Time at which the check-in counts; the answers to its duplicates contain it. */
   readonly recordedMs: number
   /** Latest of its positions inside the area, for the live map. */
   readonly position: Position | null
@@ -87,7 +89,7 @@ export type Verdict =
       readonly duplicate: boolean
       /** The pilgrim's pending points after this submission. */
       readonly pending: number
-      /** Time at which the check-in counts, or that of the first one that it repeats. */
+      /** Time at which the check-in counts, or that of the first one if it is a repetition. */
       readonly recordedMs: number
       /** The buffered value under the identity of a check-in that was already there; null otherwise. */
       readonly held: string | null
@@ -96,15 +98,15 @@ export type Verdict =
   | { readonly outcome: 'refused'; readonly status: 'paused' | 'ended'; readonly message: string | null }
   /** The pilgrim has too many pending points. */
   | { readonly outcome: 'full' }
-  /** The pilgrim was erased, after the points were received or without having consented anew. */
+  /** The pilgrim was erased, after the points were received or without a new consent. */
   | { readonly outcome: 'erased' }
-  /** The pilgrim has taken back the consent. */
+  /** The pilgrim has withdrawn their consent. */
   | { readonly outcome: 'no-consent' }
 
 /** `unknown`: the store has no status, and must be primed from the database first. */
 export type StoreVerdict = Verdict | { readonly outcome: 'unknown' }
 
-/** The activity's status with the version of its database row; an older version never replaces a newer. */
+/** The activity's status with the version of its database row; an older version never replaces a newer one. */
 export interface VersionedStatus {
   readonly status: ActivityStatus
   readonly version: number
@@ -131,7 +133,7 @@ export interface PartitionCounters {
   readonly checkins: number
   /** Points that were already in the buffer. */
   readonly duplicate: number
-  /** Points that were not accepted because their pilgrim was erased after they had been received. */
+  /** Points that were rejected because their pilgrim was erased after they had been received. */
   readonly dropped: number
   /** Points that were deleted by an acknowledgement, because Postgres has stored them. */
   readonly settled: number
@@ -141,7 +143,7 @@ export interface PartitionCounters {
   readonly expired: number
 }
 
-/** Confirms that the store holds new points of this caller, with the caller's total. */
+/** Confirms new points of this caller, with the caller's total. */
 export interface Receipt {
   readonly partition: number
   readonly epoch: string
@@ -155,11 +157,11 @@ export interface Receipt {
 export interface Moved extends Position {
   readonly userId: string
   /**
-   * When the position or whether it is shown changed last: the store's clock (epoch ms), but later than every change
-   * before in the partition. So it orders the changes, and no two share one.
+   * Time of the last change of the position or its visibility: the store's clock (epoch ms), raised above every earlier
+   * change in the partition. So it orders the changes, and each has a distinct time.
    */
   readonly movedMs: number
-  /** The map shows it from then on: 0, or a full hour; infinite: the pilgrim is hidden. */
+  /** The map shows it from this time: 0, or a full hour; infinite: the pilgrim is hidden. */
   readonly hiddenUntilMs: number
 }
 
@@ -176,21 +178,23 @@ export interface Erased {
   /** Rises with each erasure; each point carries the generation at its admission. */
   readonly generation: number
   readonly erasedMs: number
-  /** Whether no points are accepted, because the person has not consented anew; else those received since then are. */
+  /**
+   * Whether all points are rejected, because the person has not consented again; otherwise points received since then
+   * are accepted.
+   */
   readonly stands?: boolean
 }
 
-/** The time of an erasure that stands is stored later by this: in every comparison all points are of before. */
+/** Added to the time of an erasure that stands, so that every comparison finds all points before it. */
 export const STANDS_MS = 4e15
 
-/** Points that were received until then are of before the erasure. Of two times the earlier one holds. */
+/** Points received until this time belong before the erasure. Of two times the earlier one holds. */
 export const storedMs = ({ erasedMs, stands = false }: Pick<Erased, 'erasedMs' | 'stands'>): number =>
   stands ? erasedMs + STANDS_MS : erasedMs
 
 /**
- * Whether a point belongs to a person as they were before an erasure, or who stays erased. The generation decides
- * whatever the clocks do; where the kv had lost it, so that the point was admitted under an older one, the time of
- * receipt decides.
+ * Whether a point belongs to an erased person. The generation decides, independent of clocks; if the kv had lost the
+ * generation, so that the point was admitted under an older one, the time of receipt decides.
  */
 export const isOfErased = (
   { generation, erasedMs, stands = false }: Omit<Erased, 'userHash'>,
@@ -200,20 +204,20 @@ export const isOfErased = (
 /** The hash that identifies an erased pilgrim. */
 export const userHash = (userId: string): string => new Bun.CryptoHasher('sha1').update(userId).digest('hex')
 
-/** A part whose data is divided by pilgrim (`partitionOf`). */
+/** Data divided by pilgrim (`partitionOf`). */
 interface Partitioned {
   readonly partitions: number
 }
 
-/** The GPS buffer: points that are accepted and not yet in Postgres, and what became of them. */
+/** The GPS buffer: accepted points not yet in Postgres, and their counters. */
 export interface KvPoints extends Partitioned {
-  /** The name of this client in the counters. */
+  /** This client's name in the counters. */
   readonly caller: string
   /** Admits submissions of one partition, in order, in one atomic call. */
   admit(partition: number, submissions: readonly Submission[], rules: AdmissionRules): Promise<StoreVerdict[]>
   /**
-   * Buffers points that were already answered: it checks neither status, consent nor limit, and drops known identities
-   * and points of erased people.
+   * Buffers points that were already acknowledged: it checks neither status, consent nor limit, and drops known
+   * identities and points of erased people.
    * @returns the number of points that it did not have
    */
   restore(partition: number, submissions: readonly Submission[], rules: AdmissionRules): Promise<number>
@@ -228,7 +232,7 @@ export interface KvPoints extends Partitioned {
   /** Pending points of some pilgrims of one partition. */
   drain(partition: number, userIds: readonly string[]): Promise<Pending[]>
   /**
-   * Acknowledges that entries are stored: deletes exactly these, if their values are still the same.
+   * Acknowledges stored entries: deletes exactly these, if their values are unchanged.
    * @param epoch if the store has begun another epoch, nothing is deleted
    */
   acknowledge(partition: number, stored: readonly Pending[], epoch?: string): Promise<void>
@@ -237,8 +241,8 @@ export interface KvPoints extends Partitioned {
   /** Number of pilgrims with pending points, over all partitions. */
   bufferSize(): Promise<number>
   /**
-   * Since when the longest pending pilgrim has pending points (store's clock): the time of their first pending point,
-   * or of the last acknowledgement of some of their points; null: nothing is pending.
+   * Start of the longest pending period (store's clock): the pilgrim's first pending point, or the last acknowledgement
+   * of some of their points; null: nothing is pending.
    */
   oldestPending(): Promise<number | null>
   /** The counters of each partition, in order. */
@@ -249,14 +253,14 @@ export interface KvPoints extends Partitioned {
   onReceipt(listener: (receipt: Receipt) => void): void
 }
 
-/** Latest positions, and who is hidden from the live map. */
+/** Latest positions, and the hidden pilgrims. */
 export interface KvPresence extends Partitioned {
   /** Positions that moved at or after `sinceMs`, oldest first, at most `count`. */
   moved(partition: number, sinceMs: number, count: number): Promise<Moved[]>
   /**
-   * Removes positions whose time `t` is outside of a span, looking at those that changed longest ago.
+   * Removes positions whose time `t` is outside a span, starting with those that changed longest ago.
    * @param skip number of positions to skip
-   * @param count most positions to look at, some thousands
+   * @param count maximum number of positions to check, a few thousand
    */
   dropPositions(
     partition: number,
@@ -266,9 +270,9 @@ export interface KvPresence extends Partitioned {
     toMs: number,
   ): Promise<{ readonly seen: number; readonly dropped: number }>
   /**
-   * Hides a pilgrim from the live map, or shows them again from the next full hour on: whoever hides and shows somebody
-   * would otherwise see on the map which place is theirs.
-   * @param refused whether no points of theirs are admitted, because they have taken back their consent
+   * Hides a pilgrim from the live map, or shows them again at the next full hour: otherwise anyone who hides and shows
+   * a pilgrim would see on the map which place is theirs.
+   * @param refused whether their points are rejected, because they have withdrawn their consent
    */
   hide(userId: string, hidden: boolean, refused?: boolean): Promise<void>
   /** The hidden pilgrims of a partition. */
@@ -277,23 +281,23 @@ export interface KvPresence extends Partitioned {
   refused(partition: number): Promise<string[]>
 }
 
-/** Who was erased: older points of these people are not accepted. */
+/** Erased pilgrims: older points of these people are rejected. */
 export interface KvErasures extends Partitioned {
   /**
-   * Erases a pilgrim. Points that were received before are not accepted any more, and later ones carry the new
-   * generation, also those that were pending. Safe to repeat, and in any order with `storeErasures`: of two erasures
-   * the newer generation holds, and of the same one that the person has consented anew.
-   * @param caches keys of cache entries that are deleted as well
+   * Erases a pilgrim. Points received before are rejected from now on; later ones carry the new generation, including
+   * pending ones. Safe to repeat, and in any order with `storeErasures`: the newer generation wins; for the same
+   * generation, the new consent wins.
+   * @param caches keys of cache entries to delete as well
    * @returns the number of deleted pending points
    */
   erase(userId: string, erased: Omit<Erased, 'userHash'>, caches?: readonly string[]): Promise<number>
-  /** Stores erasures again after the store has lost its data, or that a person has consented anew. */
+  /** Stores erasures again after the store has lost its data, or after a new consent. */
   storeErasures(erased: readonly Erased[]): Promise<void>
   /** The erasures that a partition has stored. */
   erased(partition: number): Promise<Erased[]>
   /**
-   * Hashes of whom a partition has stored as erased after a mark, oldest first; none: there are no more.
-   * @param mark 0, or that of the answer before
+   * Next page of erased user hashes after `mark`, oldest first. Empty at the end.
+   * @param mark 0, or the mark of the previous answer
    */
   erasedAfter(
     partition: number,
@@ -301,9 +305,9 @@ export interface KvErasures extends Partitioned {
   ): Promise<{ readonly userHashes: string[]; readonly mark: number }>
 }
 
-/** The copy of the activity's status, by which points are admitted. */
+/** The copy of the activity's status that decides about admission. */
 export interface KvStatus {
-  /** The status: the oldest one of all partitions, null when any of them has none. */
+  /** The oldest status of all partitions; null when any of them has none. */
   status(): Promise<VersionedStatus | null>
   /** Sets the status in every partition where it is newer; resolves when all have it or a newer one. */
   setStatus(status: VersionedStatus): Promise<void>
@@ -314,7 +318,10 @@ export interface KvKeys {
   /** Charges a call to a sliding window: never more than `max` in any window of that length. */
   limit(key: string, id: string, window: Window): Promise<LimitVerdict>
   cached(key: string): Promise<string | null>
-  /** @param alsoWhenFull for a few bytes that a withdrawal or an erasure needs */
+  /**
+   * @param alsoWhenFull for a few bytes that must be written even to a full kv, such as revoked keys, heartbeats and
+   *   the palanquin's position
+   */
   cache(key: string, value: string, ttlMs: number, alsoWhenFull?: boolean): Promise<void>
   /** Stores the value unless the key has one; returns the stored value. */
   cacheOnce(key: string, value: string, ttlMs: number): Promise<string>
@@ -323,7 +330,7 @@ export interface KvKeys {
   forgetAll(prefix: string): Promise<void>
   /**
    * Acquires a lock for `ttlMs`.
-   * @param silenceMs a holder that has not renewed the lock for so long loses it; default `ttlMs`
+   * @param silenceMs a holder that has not renewed the lock for this long loses it; default `ttlMs`
    * @returns the token that releases the lock, or null when another holder has it
    */
   lock(name: string, ttlMs: number, silenceMs?: number): Promise<string | null>
@@ -335,22 +342,22 @@ export interface KvKeys {
 
 /** The store as a whole. */
 export interface KvServer {
-  /** The store's own time, epoch milliseconds; of several clocks the earliest. */
+  /** The store's own time, epoch milliseconds; with several clocks the earliest. */
   clock(): Promise<number>
   /** Number of connections that other processes of this service have to the store. */
   others(): Promise<number>
-  /** Deletes everything. For an installation that is set up again, with its services stopped. */
+  /** Deletes everything. For an installation that is set up again while its services are stopped. */
   clear(): Promise<void>
-  /** Resolves, within about a second, when every partition accepts a write and every connection is there. */
+  /** Resolves, within about a second, when every partition accepts a write and every connection is up. */
   probe(): Promise<void>
   /**
-   * Number of slots of a Redis Cluster that move between servers, or did not arrive; else 0. Points of these can be
+   * Number of slots of a Redis Cluster that are moving between servers or did not arrive; else 0. Their points can be
    * lost.
    */
   movingSlots(): Promise<number>
   /**
-   * Names of the store's processes that take writes. One that is new was started or has taken over, and may lack what
-   * the one before it had answered. The embedded store has none: it ends with its process.
+   * Names of the store's processes that accept writes. A new one was started or has taken over, and may lack writes
+   * that its predecessor acknowledged. The embedded store has none: it ends with its process.
    */
   servers(): Promise<string[]>
   /** Used memory as a fraction of the limit, of the fullest node; 0 without a limit. */
@@ -360,7 +367,7 @@ export interface KvServer {
   close(): Promise<void>
 }
 
-/** The port. What needs a part of it declares that part. */
+/** The port. Code that needs a part of it declares only that part. */
 export interface Kv extends KvPoints, KvPresence, KvErasures, KvStatus, KvKeys, KvServer {}
 
 /** Partition of a pilgrim: FNV-1a of the id, so that every replica computes the same one. */
@@ -370,9 +377,6 @@ export function partitionOf(userId: string, partitions: number): number {
   for (let i = 0; i < userId.length; i++) hash = Math.imul(hash ^ userId.charCodeAt(i), 0x01000193)
   return (hash >>> 0) % partitions
 }
-
-// What the kv reads of a packed point (`points/point.ts` packs it): the place and the times of a check-in, and the
-// generation that the kv adds. `admit-points.lua` reads the same.
 
 /** Place and times of a check-in, epoch milliseconds. */
 export interface CheckInPosition {

@@ -4,7 +4,7 @@ import { openEmbeddedKv } from './kv.embedded.ts'
 import { openRedisKv } from './kv.redis.ts'
 
 /**
- * Opens the kv that the URL names: `redis://…` (comma-separated nodes: Cluster); an empty URL: the embedded driver.
+ * Opens the kv at the URL: `redis://…` (comma-separated nodes: Cluster); empty: the embedded driver.
  * @param options.path file of the embedded driver
  * @param options.admitWithinMs timeout of `admit` and `restore` with Redis
  * @param options.onError called with errors outside of calls: a lost connection, a log that could not be rewritten

@@ -155,7 +155,7 @@ async function nullIfMissing<T>(work: Promise<T>): Promise<T | null> {
   }
 }
 
-/** Creates a directory and its parents. */
+/** Creates a directory and its parents, and syncs the new entries. */
 async function makeDirectory(directory: string): Promise<void> {
   const first = await mkdir(directory, { recursive: true, mode: 0o700 })
   if (first !== undefined) await syncUp(directory, dirname(first))
@@ -255,12 +255,11 @@ async function sweep(files: AsyncIterable<FoundFile>): Promise<void> {
   }
 }
 
-// A one-to-one mapping of keys to file names, for file systems that ignore case (macOS, Windows shares) or do not
-// allow colons.
+// Maps keys one-to-one to file names, for file systems that ignore case (macOS, Windows shares) or do not allow colons.
 //
-// `cards/Uab:c.png` is `cards/1~uab=c.png`: the letters in lower case, and before the mark the positions of
-// the capitals as hexadecimal bits. Every object's own name carries `~`; a directory's carries `^`, and only
-// where it has capitals. So `a` and `a/b` may both exist, and neither mark can stand in a key.
+// `cards/Uab:c.png` becomes `cards/1~uab=c.png`: a hexadecimal mask of the capitals, a mark, then the name in lower
+// case. File names always have the mark `~`. Directory names have `^`, only if they contain capitals. So `a` and `a/b`
+// can coexist. Keys contain neither mark.
 
 /** A bit mask of the positions of capitals; the lowest bit is the first character. */
 const capitalsOf = (segment: string): bigint => {

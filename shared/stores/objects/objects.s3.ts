@@ -16,7 +16,7 @@ import {
 const TIMEOUT_MS = 10_000
 const PROBE_MS = 2_000
 const RETRY_AFTER_MS = 100
-/** This is no valid key, so it cannot collide with an object or appear in `list`. */
+/** Not a valid key, so it cannot collide with an object or appear in `list`. */
 const PROBE_KEY = '~probe'
 const PROBE_TEXT = 'objects can be written and read'
 

@@ -42,7 +42,7 @@ export interface Objects {
   get(key: string): Promise<StoredObject | null>
   /** Returns the metadata of `get` without reading the bytes. */
   head(key: string): Promise<ObjectInfo | null>
-  /** Resolves when the object is durably deleted, or if there is none. */
+  /** Resolves when the object is durably deleted or was missing. */
   delete(key: string): Promise<void>
   /**
    * Yields every key that begins with `prefix` (`''`: all), once, in no particular order. Keys that are put or deleted
@@ -69,8 +69,6 @@ export interface S3Settings {
   readonly timeoutMs?: number
 }
 
-// Valid object keys, the same for every driver.
-
 /** An invalid key: a bug of the caller, not an error of the store. */
 export class InvalidObjectKey extends Error {
   override readonly name = 'InvalidObjectKey'
@@ -92,7 +90,7 @@ export class ObjectsUnavailable extends LoggableError {
   override readonly name: string = 'ObjectsUnavailable'
 }
 
-/** One object can not be read, because its file is truncated or was modified by another program. The store works. */
+/** One object cannot be read, because its file is truncated or was modified by another program. The store works. */
 export class ObjectDamaged extends ObjectsUnavailable {}
 
 /**

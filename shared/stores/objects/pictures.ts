@@ -8,7 +8,8 @@ export const cardKey = (userId: string): string => `${CARDS}${userId}/route.png`
 export const namelessCardKey = (userId: string): string => `${CARDS}${userId}/route-nameless.png`
 
 /**
- * Keys of all cards of a pilgrim. The last two are of an earlier design, which drew the walked way: nothing shows them.
+ * Keys of all cards of a pilgrim. The last two come from an earlier design that drew the walked path; nothing shows
+ * them now.
  */
 export const cardKeysOf = (userId: string): string[] => [
   cardKey(userId),
@@ -26,7 +27,7 @@ export const newcomersCardKey = (fingerprint: string): string => `cards/newcomer
 
 export const SCREENSHOTS = 'screenshots/'
 
-/** Whether an object is a picture. Other objects are webhook events that the database has not taken yet. */
+/** Whether an object is a picture. Other objects are webhook events not yet stored in the database. */
 export const isPicture = (key: string): boolean => key.startsWith(CARDS) || key.startsWith(SCREENSHOTS)
 
 /** Key of a screenshot by its file name; null for a name that no upload has. */

@@ -1,6 +1,6 @@
 /**
- * The spool: what must not be lost while the database is unavailable is kept in the object store until it is back, and
- * on a disk of this process while that is away, too.
+ * The spool: while the database is unavailable, items that must not be lost wait in the object store, or on a disk of
+ * this process if the object store is down too.
  */
 import { LineEvent } from '#shared/contracts/bot.ts'
 import { SosPress } from '#shared/contracts/emergencies.ts'
@@ -10,15 +10,14 @@ import { Refusal, unavailable } from '#shared/runtime/refusal.ts'
 import { eachApart, type Reporting, type Repeated, repeated } from '../repeated-work.ts'
 import { type Objects, ObjectDamaged } from './objects.ts'
 
-/** A kind of spooled items. */
 interface SpoolKind<T> {
-  /** Of the objects' keys. */
+  /** Key prefix of its objects. */
   readonly prefix: string
-  /** In the log and in metrics. */
+  /** Name in the log and in metrics. */
   readonly name: string
-  /** The item of parsed JSON; null if it is none. */
+  /** The item from parsed JSON; null if it is invalid. */
   read(value: unknown): T | null
-  /** The last part of the key: a repeated item is the same object. */
+  /** The last segment of the key: a repeated item has the same key. */
   keyOf(item: T): string
   /** The person, and the time of origin (epoch milliseconds). */
   ownerOf(item: T): { readonly userId: string | undefined; readonly atMs: number }
@@ -36,15 +35,15 @@ export const SOS_PRESSES: SpoolKind<SosPress> = {
   prefix: 'emergencies/',
   name: 'spooled SOS presses',
   read: (value) => SosPress.safeParse(value).data ?? null,
-  // User ids are valid in keys, but they may be as long as a segment may be.
+  // User ids are valid in keys, but they may be as long as a whole segment.
   keyOf: ({ userId, keyHash, source, sentMs }) => `${userId ?? keyHash ?? ''}/${source}-${sentMs}`,
   ownerOf: ({ userId, receivedMs }) => ({ userId: userId ?? undefined, atMs: receivedMs }),
 }
 
-/** Of each store. Together they take less than a second: LINE ignores an answer after 2 s. */
+/** Timeout of each store. Together they stay below a second: LINE ignores an answer after 2 s. */
 const STORE_MS = 450
 /**
- * Maximum number of calls that the database is storing. A call that was answered from the spool still waits in the
+ * Maximum number of calls being stored in the database. A call that was answered from the spool still waits in the
  * database's queue; without a limit, flushes and requests would wait behind thousands of these.
  */
 const MAX_STORING = 16
@@ -53,15 +52,15 @@ const DRAIN_EVERY_MS = 15_000
 export interface Spool<T, R> {
   /**
    * Stores items in the database, else in the spool. They are durable when it resolves.
-   * @returns what the database's part returned; null: they are in the spool
-   * @throws Refusal 503 when no store is available, and any refusal of the database's part
+   * @returns the result of the database; null: they are in the spool
+   * @throws Refusal 503 when no store is available, and any refusal by the database
    */
   keep(items: readonly T[]): Promise<R | null>
   /** Writes items to the object store. */
   put(items: readonly T[]): Promise<void>
   /**
-   * Moves spooled items to the database. Safe to repeat. An item that is refused is dropped; one that cannot be moved stays
-   * or is set aside, and does not block the others.
+   * Moves spooled items to the database. Safe to repeat. A refused item is dropped; one that cannot be moved stays or
+   * is set aside, and does not block the others.
    * @throws when a store is unavailable
    */
   drain(): Promise<void>
@@ -72,9 +71,9 @@ export interface Spool<T, R> {
 interface Storing<T, R> {
   /** Stores items in the database. Safe to repeat. */
   store(items: readonly T[]): Promise<R>
-  /** Keeps an object that is no item. */
+  /** Stores the text of an object that cannot be parsed. */
   setAside(text: string): Promise<void>
-  /** Where items are kept that the object store does not accept; absent: they are refused. */
+  /** Store for items that the object store does not accept; absent: they are refused. */
   readonly disk?: Promise<Objects>
 }
 
@@ -138,7 +137,7 @@ export function createSpool<T, R>(
       } catch (error) {
         log.error('the disk does not accept items', { queue: kind.name, ...errorFields(error) })
       }
-      throw unavailable('This can not be stored at the moment. Please send it again.')
+      throw unavailable('This cannot be stored at the moment. Please send it again.')
     },
     put: (items) => putInto(objects, items),
     drain,
@@ -153,7 +152,7 @@ const inTime = <T>(work: Promise<T>): Promise<T> =>
     rejectWith(() => new LoggableError(`not within ${STORE_MS} ms`)),
   )
 
-/** What is refused is refused the next time, too. */
+/** A refused item would be refused again. */
 function throwUnlessRefused(error: unknown): void {
   if (!(error instanceof Refusal)) throw error
 }
@@ -166,7 +165,7 @@ function itemIn<T>(kind: SpoolKind<T>, text: string): T | null {
   }
 }
 
-/** Deletes what is spooled of a person up to a time (epoch milliseconds). */
+/** Deletes a person's spooled items up to a time (epoch milliseconds). */
 export async function deleteSpooled(objects: Objects, userId: string, untilMs: number): Promise<void> {
   await deleteOfKind(objects, WEBHOOK_EVENTS, userId, untilMs)
   await deleteOfKind(objects, SOS_PRESSES, userId, untilMs)
@@ -179,7 +178,7 @@ async function deleteOfKind<T>(
   untilMs: number,
 ): Promise<void> {
   for await (const key of objects.list(kind.prefix)) {
-    // Whose a damaged one is nobody can tell, and nobody can store it: it is deleted.
+    // Delete damaged objects too: their owner is unknown, and they can never be stored.
     const bytes = await objects.get(key).then(
       (object) => object?.bytes ?? null,
       (error: unknown) => {

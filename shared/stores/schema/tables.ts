@@ -1,4 +1,4 @@
-/** All tables; a column has its property's name in snake case. A change of them needs a migration (tests/README.md). */
+/** All tables; a column has its property's name in snake case. A change needs a migration (tests/README.md). */
 import { sql } from 'drizzle-orm'
 import {
   bigint,
@@ -31,7 +31,7 @@ const instant = () => timestamp({ withTimezone: true, precision: 3, mode: 'date'
 /** Whole millimetres or milligrams: exact in any grouping, far below 2^53. */
 const exact = () => bigint({ mode: 'number' })
 
-/** float4, for what phones measure. */
+/** float4, for values that phones measure. */
 const measure = customType<{ data: number }>({ dataType: () => 'real' })
 
 /** Raw bytes; raw SQL writes them by `decode(…, 'base64')` and reads them by `encode`. */
@@ -109,8 +109,8 @@ export const pilgrimTotals = pgTable('pilgrim_totals', {
 })
 
 /**
- * What others are shown of pilgrims whose claims have sent points late: the walk without these, until the next midnight
- * of the event. Only the flush writes it.
+ * The walk that others see of pilgrims whose claims have sent late points: without these, until the next midnight of
+ * the event. Only the flush writes it.
  */
 export const shownWalks = pgTable('shown_walks', {
   userId: text().primaryKey(),
@@ -149,7 +149,7 @@ export const pilgrimDays = pgTable(
   (table) => [primaryKey({ columns: [table.userId, table.day] })],
 )
 
-// Columns of the event's totals, and of what erased people contributed to them.
+// Columns of the event's totals, and of the contributions of erased people.
 const ofHour = {
   hour: instant().primaryKey(),
   points: integer().notNull(),
@@ -225,7 +225,8 @@ export const cellTiles = pgTable(
 )
 
 /**
- * Points of erased people: `hour` is the start of a local day, `x` and `y` the cell in the middle of one of zoom 14.
+ * Points of erased people: `hour` is the start of a local day, and `x`, `y` are the finest cell in the middle of a
+ * zoom-14 cell.
  */
 export const erasedCells = pgTable(
   'erased_cells',
@@ -304,9 +305,9 @@ export const pilgrims = pgTable(
     /** Consent was withdrawn: the pilgrim is hidden on the live map until they consent again. */
     consentWithdrawn: boolean().notNull().default(false),
     participantStatus: text().notNull().default('active'),
-    /** A claim has completed the pilgrim, so the next request of the pilgrim undoes it. */
+    /** A claim has marked the pilgrim as completed; the next request of the pilgrim undoes it. */
     completionClaimed: boolean().notNull().default(false),
-    /** This pilgrim's device is the palanquin, whose place is public. At most one is. */
+    /** This pilgrim's device is the palanquin, whose place is public. There is at most one. */
     palanquin: boolean().notNull().default(false),
     /** The tracker that is this device; null: the phone that proves the pilgrim's id. */
     palanquinTracker: uuid(),
@@ -363,33 +364,34 @@ export const consents = pgTable(
   (table) => [index().on(table.userId)],
 )
 
-// How many pilgrims the event's totals are of: the same number wherever totals are shown.
-
-/** SQL of a number: those with a counted point or a report of their own above zero, and erased ones who walked. */
+/**
+ * SQL of the number of pilgrims in the event's totals, the same wherever totals are shown: those with a counted point
+ * or a report of their own above zero, and erased ones who walked.
+ */
 export const PILGRIMS_OF_EVENT = `(
   (SELECT count(*) FROM pilgrim_totals WHERE points > 0)
   + (SELECT count(*) FROM pilgrims p WHERE ${REPORTS} AND NOT EXISTS (
       SELECT FROM pilgrim_totals t WHERE t.user_id = p.user_id AND t.points > 0))
   + (SELECT coalesce(sum(walked), 0) FROM erasures))`
 
-// Links that pilgrims pass on. A row is deleted when its link ends, so no trace of a revoked one remains.
+// Share links. A row is deleted when its link ends, so that nothing remains of a revoked link.
 
 export const shares = pgTable(
   'shares',
   {
-    /** Random; whoever has it sees the page. */
+    /** Random; anyone who has it sees the page. */
     id: text().primaryKey(),
     userId: text().notNull(),
     /** `pilgrim`, or `bot`: the one link that the bot's answers use. */
     madeBy: text().notNull(),
     showName: boolean().notNull(),
-    /** Until then the page shows where the pilgrim is; null: it does not. */
+    /** Until then the page shows the pilgrim's position; null: it does not. */
     liveUntil: instant(),
-    /** Since when it shows so without a break; the line has nothing from before. Null with `liveUntil`. */
+    /** Start of the current period of sharing; the line contains no earlier points. Null with `liveUntil`. */
     liveSince: instant(),
     createdAt: instant().notNull(),
     expiresAt: instant().notNull(),
-    /** How often the page was opened; nothing is known of who opened it. */
+    /** How often the page was opened; visitors are not identified. */
     views: integer().notNull().default(0),
     lastViewedAt: instant(),
   },
@@ -408,7 +410,7 @@ export const shareCards = pgTable('share_cards', {
   /** Digest of the content of the stored picture; null: none is stored. */
   fingerprint: text(),
   etag: text(),
-  /** The same of the picture without the name, for links that do not show it. */
+  /** The same for the picture without the name, for links that do not show it. */
   namelessFingerprint: text(),
   namelessEtag: text(),
   /** Whether it is the achievement card. */
@@ -443,7 +445,7 @@ export const feedback = pgTable(
   {
     id: serial().primaryKey(),
     userId: text(),
-    /** The phone's own id of the report, so that one that is sent again is stored once. */
+    /** The phone's own id of the report, so that a repeated one is stored once. */
     reportId: uuid(),
     category: text().notNull(),
     description: text().notNull(),
@@ -456,7 +458,7 @@ export const feedback = pgTable(
     createdAt: instant().notNull(),
     updatedAt: instant().notNull(),
     resolvedAt: instant(),
-    /** When an operator took it off the public board, and why; null: it is on the board. */
+    /** When and why an operator removed it from the public board; null: it is on the board. */
     hiddenAt: instant(),
     hiddenReason: text(),
   },
@@ -467,8 +469,6 @@ export const feedback = pgTable(
     index().on(table.category, table.id),
   ],
 )
-
-// Emergencies: presses of an SOS button.
 
 /** Presses of one pilgrim until an operator confirms them. At most one emergency of a pilgrim is unconfirmed. */
 export const emergencies = pgTable(
@@ -493,7 +493,7 @@ export const emergencies = pgTable(
     raisedAt: instant().notNull(),
     /** Alerts that were planned. */
     alerts: integer().notNull().default(0),
-    /** When the next one is due while nobody confirms; null: no more. */
+    /** When the next one is due while unconfirmed; null: no more. */
     nextAlertAt: instant(),
     /** People and devices that the latest alert was planned for. */
     reached: integer(),
@@ -615,7 +615,7 @@ export const erasures = pgTable('erasures', {
   userHash: text().primaryKey(),
   generation: integer().notNull(),
   erasedAt: instant().notNull(),
-  /** Whether nothing of the person is accepted, because they have not consented anew since. */
+  /** Whether nothing of the person is accepted, because they have not consented again. */
   stands: boolean().notNull().default(false),
   /** Number of erased people who had a point or a report: the event's totals still include them. */
   walked: integer().notNull().default(0),
@@ -656,8 +656,6 @@ export const auditLog = pgTable(
   (table) => [index().on(table.at)],
 )
 
-// Domain events between services.
-
 /** Written in the transaction of the change that an event reports. */
 export const outbox = pgTable(
   'outbox',
@@ -680,8 +678,6 @@ export const handled = pgTable(
   },
   (table) => [primaryKey({ columns: [table.eventId, table.subscriber] })],
 )
-
-// LINE: followers, webhook events, outgoing messages.
 
 /** What a device shows of a message. */
 export interface Notice {
@@ -709,7 +705,7 @@ export const lineEvents = pgTable(
     answeredAt: instant(),
     /** LINE's id of a counted photo; null once the photo was unsent. */
     photoId: text(),
-    /** LINE's id of the message that this event took back. */
+    /** LINE's id of the message that this event unsent. */
     unsentId: text(),
     /** LINE's id of the photos that were sent together with this one. */
     imageSetId: text(),
@@ -813,9 +809,7 @@ export const richMenus = pgTable('rich_menus', {
   deployedAt: instant().notNull(),
 })
 
-// Web Push: the devices of pilgrims, and the ledger of what was sent to each.
-
-/** A device at its browser's push service. Who knows address and keys can send to it. */
+/** A device at its browser's push service. Anyone who knows address and keys can send to it. */
 export const pushSubscriptions = pgTable(
   'push_subscriptions',
   {
@@ -855,8 +849,8 @@ export const pushDeliveries = pgTable(
 )
 
 /**
- * What describes the event: each change of a part adds a row. A part has the value of its latest row; older rows
- * tell what has changed since a version.
+ * The description of the event: each change of a part adds a row. The latest row of a part is its value; older rows
+ * show what has changed since a version.
  */
 export const eventSettings = pgTable(
   'event_settings',
@@ -872,16 +866,16 @@ export const eventSettings = pgTable(
   (table) => [primaryKey({ columns: [table.version, table.part] })],
 )
 
-/** Admin tokens that owners have made in the console. */
+/** Admin tokens that owners have created in the console. */
 export const adminTokens = pgTable('admin_tokens', {
-  /** First 12 digits of the hash: what audit log and limits name. */
+  /** First 12 digits of the hash: its name in the audit log and in limits. */
   fingerprint: text().primaryKey(),
   /** SHA-256 of the token, in hex. The token itself is not stored. */
   hash: text().notNull(),
   name: text().notNull(),
   role: text().$type<Role>().notNull(),
   createdAt: instant().notNull(),
-  /** Name of the token that made it. */
+  /** Name of the token that created it. */
   createdBy: text().notNull(),
   revokedAt: instant(),
 })

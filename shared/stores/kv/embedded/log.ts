@@ -48,7 +48,7 @@ export function openChangeLog<Change>(path: string, apply: (change: Change) => v
   }
   const insert = db.query('INSERT INTO log (changes) VALUES (?)')
   let batch: Change[] = []
-  /** The disk refused the batch: it is written before anything new is taken, so that it does not grow. */
+  /** The disk rejected the batch. It is written before new changes are accepted, so that it does not grow. */
   let isRefused = false
 
   const write = (): void => {

@@ -19,16 +19,16 @@ export interface Call {
   readonly id: string
   readonly duplicateKey: string
   readonly recordedMs: number
-  /** Number of calls of `ingest` that it stands for; `ms` is the time of the last one. Absent: 1. */
+  /** Number of calls of `ingest` in this entry; `ms` is the time of the last one. Absent: 1. */
   readonly count?: number
 }
 
-/** Calls of `ingest` in the same part of a window are one entry: an app sends a whole day at once. */
+/** Calls of `ingest` in the same part of a window share one entry: an app sends a whole day at once. */
 export const WINDOW_PARTS = 12
 
 interface Buffer {
   readonly entries: Map<string, string>
-  /** Since when it has pending points: the first one, or the last acknowledgement of some of them. */
+  /** Start of the current pending period: the first pending point, or the last acknowledgement of some of them. */
   sinceMs: number
   expiresMs: number
 }
@@ -36,23 +36,23 @@ interface Buffer {
 interface Place extends Position {
   /** As `Moved.movedMs`. */
   readonly movedMs: number
-  /** When a pilgrim who was hidden is shown again. */
+  /** When a hidden pilgrim is shown again. */
   readonly returnsMs?: number | undefined
 }
 
 export interface State {
   readonly buffers: Map<string, Buffer>
   readonly windows: Map<string, { calls: readonly Call[]; expiresMs: number }>
-  /** Positions by user id, the latest changed last. */
+  /** Positions by user id, in the order of their last change. */
   readonly live: Map<string, Place>
   /** Highest `movedMs` so far. */
   lastMovedMs: number
   readonly hidden: Set<string>
-  /** Pilgrims who have taken back their consent. */
+  /** Pilgrims who have withdrawn their consent. */
   readonly refused: Set<string>
-  /** Erasures by hash of the user id, the latest stored last. */
+  /** Erasures by hash of the user id, in the order in which they were stored. */
   readonly erased: Map<string, Erased>
-  /** Number of erasures stored since this process began, each as often as it was stored. */
+  /** Number of erasures stored since this process began, repetitions included. */
   erasures: number
   readonly cache: Map<string, { value: string; expiresMs: number }>
   /** Counters. Expired points are not counted: they are the difference. */
@@ -88,7 +88,7 @@ export function bufferOf(state: State, userId: string, nowMs: number): Buffer | 
   return buffer !== undefined && buffer.expiresMs > nowMs ? buffer : undefined
 }
 
-/** Puts a position last on the live map. `next-change.lua` has the same rule. */
+/** Moves a position to the end of the live map. `next-change.lua` implements the same rule. */
 function changePlace(state: State, userId: string, place: Omit<Place, 'movedMs'>, nowMs: number): void {
   state.lastMovedMs = Math.max(state.lastMovedMs + 1, nowMs)
   state.live.delete(userId)
@@ -133,7 +133,7 @@ const CHANGES = {
     CHANGES.erased(state, erased)
     forget(state, userId)
   },
-  /** Stores an erasure: of two the newer generation; of the same one the person's new consent. */
+  /** Stores an erasure: the newer generation wins; for the same generation, the new consent wins. */
   erased(state: State, one: Erased) {
     const held = state.erased.get(one.userHash)
     const isOlder =
@@ -193,24 +193,25 @@ export function apply(state: State, [tag, ...operands]: Change): void {
   ;(CHANGES[tag] as (state: State, ...operands: readonly unknown[]) => void)(state, ...operands)
 }
 
-/** Whether a packed point that was admitted under no generation yet, or an older one, is of an erased person. */
+/** Whether a packed point belongs to an erased person: it was admitted under an older generation, or before any. */
 export const isBefore = (erased: Erased | undefined, value: string): boolean =>
   erased !== undefined && isOfErased(erased, { generation: -1, receivedMs: receivedMsOf(value) })
 
 function forget(state: State, userId: string): void {
   const buffer = state.buffers.get(userId)
-  // A later erasure may be known than the one that is carried out: it decides.
+  // The store may already have a later erasure than this one; the later one decides.
   const erased = state.erased.get(userHash(userId))!
   const { generation } = erased
   for (const [field, value] of buffer?.entries ?? []) {
     if (Number(/^(\d+)~/.exec(value)?.[1] ?? 0) >= generation) continue
-    // Others were restored before the store knew of the erasure.
+    // Delete only points received before the erasure. A later one with an old generation was restored before this store
+    // knew of the erasure, and is kept.
     if (isBefore(erased, value)) {
       buffer!.entries.delete(field)
       state.counters.erased++
     } else buffer!.entries.set(field, `${generation}~${value.replace(/^\d+~/, '')}`)
   }
-  // Points that were admitted after the erasure belong to a new pilgrim, who keeps windows and position.
+  // Points admitted after the erasure belong to a new pilgrim, who keeps windows and position.
   if (buffer !== undefined && buffer.entries.size > 0) return
   state.buffers.delete(userId)
   for (const kind of SUBMISSION_KINDS) state.windows.delete(`${kind}:${userId}`)

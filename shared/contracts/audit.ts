@@ -1,11 +1,11 @@
-/** The audit log: every write of an operator, each look at and export of pilgrims' data, and pilgrims' own erasures. */
+/** The audit log: every write by an operator, each view and export of pilgrims' data, and pilgrims' own erasures. */
 import { z } from 'zod'
 import { endpointsOf } from './endpoint.ts'
 import { Instant, page, PageQuery, Role, text, Time, exampleText } from './fields.ts'
 
 const endpoint = endpointsOf('admin')
 
-/** Who made an entry: an operator's tier, or a pilgrim who erased their own data. */
+/** The author of an entry: an operator's tier, or a pilgrim who erased their own data. */
 export const AuditRole = z.enum([...Role.options, 'pilgrim'])
 export type AuditRole = z.infer<typeof AuditRole>
 

@@ -30,7 +30,7 @@ export const docsScriptEndpoint = endpoint('GET /api/event/docs/rapidoc.js', {
   data: z.string(),
 })
 
-/** What is at the address without a path. */
+/** The answer at the root of the API. */
 export const Index = z.object({
   name: exampleText('白沙屯媽祖進香'),
   docs: exampleText('https://event.example/api/event/docs'),

@@ -7,7 +7,7 @@ import { TrackerApp } from './trackers.ts'
 export const EmergencySource = z.enum(['app', ...TrackerApp.options])
 export type EmergencySource = z.infer<typeof EmergencySource>
 
-/** A press may wait on a phone without a connection for at most 30 days. */
+/** A phone without a connection may store a press for at most 30 days. */
 const MAX_WAIT_MS = 30 * 86_400_000
 
 const PhoneTime = z.iso
@@ -34,7 +34,7 @@ export const EmergencyRequest = z
   .refine(({ lat, lng }) => (lat == null) === (lng == null), { error: 'give both lat and lng, or neither' })
 export type EmergencyRequest = z.infer<typeof EmergencyRequest>
 
-/** A press as the service keeps it. Times are epoch milliseconds. */
+/** A press as stored. Times are epoch milliseconds. */
 export const SosPress = z.object({
   userId: UserId.nullable().describe('null: no store could tell whose the key is'),
   keyHash: z.string().optional().describe('Of a tracker whose pilgrim is not known'),

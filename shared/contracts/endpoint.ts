@@ -1,6 +1,6 @@
 /**
- * The declaration of an endpoint: all that router, proxy, access table, documentation and tests need to know about a
- * route.
+ * The declaration of an endpoint: everything that router, proxy, access table, documentation and tests need to know
+ * about a route.
  */
 import { z } from 'zod'
 import type { ErrorCode, STATUS_OF_CODE } from './errors.ts'
@@ -46,7 +46,7 @@ export interface Endpoint<
   readonly success: 200 | 202
   /** Whether a success may be 202 instead: the work is recorded and continues after the answer. */
   readonly mayContinue: boolean
-  /** Where a pilgrim's call carries the user id; `header`: optionally in X-Line-User-Id. */
+  /** Where a pilgrim's call contains the user id; `header`: optionally in X-Line-User-Id. */
   readonly caller: 'body' | 'query' | 'header' | 'none'
   /** Whether a public answer shows more to the pilgrim's own ID token. */
   readonly readsIdentity: boolean
@@ -58,29 +58,29 @@ export interface Endpoint<
   readonly body: Body
   readonly bodyKind: 'none' | 'json' | 'raw'
   /**
-   * The body by media type as the documentation shows it, where validation accepts more (each point by itself) or
-   * where the handler reads it; null: bytes. Empty: `body` as JSON.
+   * The body by media type as documented, where validation accepts more (each point by itself) or the handler reads it;
+   * null: bytes. Empty: `body` as JSON.
    */
   readonly sent: Readonly<Record<string, z.ZodType | null>>
   /** Maximum size of the body; null: that of the configuration. The proxy has the same limits. */
   readonly bodyBytes: number | null
   /**
-   * Maximum size as sent, where it is more than `bodyBytes`: the long strings of such a body are cut while it arrives,
-   * because nothing in them is read. The proxy has the same limits.
+   * Maximum size as sent, if more than `bodyBytes`: the long strings of such a body are cut while it arrives, because
+   * nothing in them is read. The proxy has the same limits.
    */
   readonly sentBytes: number | null
   /**
-   * Whether what a client may repeat later (`TEMPORARY_CODES`) is answered with 503 and `Retry-After`: tracker apps
-   * delete a point when the answer is 4xx.
+   * Whether errors that a client may retry later (`TEMPORARY_CODES`) are answered with 503 and `Retry-After`: tracker
+   * apps delete a point when the answer is 4xx.
    */
   readonly temporaryIs503: boolean
   /**
-   * Whether a request may be a press of an SOS button. It is taken beyond the limits of its address, within a bound of
-   * its own (`ALARM_LIMIT`).
+   * Whether a request may be an SOS press. It is accepted beyond the limits of its address, within a separate bound
+   * (`ALARM_LIMIT`).
    * @param query of the URL, as it was sent
    */
   isAlarm(query: string, body: Uint8Array): boolean
-  /** Whether a slash at the end of the path is ignored, because people type the address. */
+  /** Whether a trailing slash of the path is ignored, because people type the address. */
   readonly slash: boolean
   /** Fast validation of the common form of a body, where speed matters; null: validate with the schema. */
   fastBody?(given: unknown): z.infer<Body> | null
@@ -100,19 +100,18 @@ export interface Endpoint<
    */
   readonly cacheMs: number
   /**
-   * Whether an answer has an ETag of its own, and a matching request gets 304. Pictures and cached answers always have
-   * one.
+   * Whether the answer sets its own ETag, and a matching request gets 304. Pictures and cached answers always have one.
    */
   readonly tagged: boolean
-  /** Codes of errors beyond those that follow from the fields above; a status means its first code. */
+  /** Error codes beyond those that follow from the fields above; a status means its first code. */
   readonly errors: readonly (ErrorCode | (typeof STATUS_OF_CODE)[ErrorCode])[]
-  /** Request headers that matter to this endpoint alone, with their descriptions. */
+  /** Request headers used only by this endpoint, with their descriptions. */
   readonly headers: Readonly<Record<string, string>>
   /** Status codes of errors that are answered with a page, where a success is a page. */
   readonly errorPages: readonly number[]
   /**
-   * What the documentation's example says beyond the examples of the fields. Its objects need only the fields that
-   * differ; the answer of a stream is its text.
+   * The documentation's example, beyond the examples of the fields. Its objects need only the fields that differ; the
+   * answer of a stream is its text.
    */
   readonly example: {
     readonly params?: Readonly<Record<string, string | number>>
@@ -125,8 +124,8 @@ export interface Endpoint<
 }
 
 /**
- * Whether a call acts in a pilgrim's name, so that their identity is verified. What everybody may read about a pilgrim
- * (named in the query, and without a limit) needs none.
+ * Whether a call acts in a pilgrim's name, so that their identity is verified. Public reads about a pilgrim (named in
+ * the query, and without a limit) need none.
  */
 export const actsForPilgrim = ({ access, caller, limit }: Endpoint): boolean =>
   access === 'public' && caller !== 'none' && (caller !== 'query' || limit !== null)

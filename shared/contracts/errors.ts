@@ -23,7 +23,7 @@ export const STATUS_OF_CODE = {
 
 export type ErrorCode = keyof typeof STATUS_OF_CODE
 
-/** What an unchanged request may get over, although its status is 4xx. */
+/** Errors that an unchanged request may overcome later, although their status is 4xx. */
 export const TEMPORARY_CODES: readonly ErrorCode[] = ['paused', 'too-slow', 'rate-limited']
 export const ErrorCode = z
   .enum(Object.keys(STATUS_OF_CODE) as [ErrorCode, ...ErrorCode[]])

@@ -1,4 +1,4 @@
-/** What an app must know about the event before anybody has a name in it. */
+/** What an app must know about the event before anyone has signed up. */
 import { z } from 'zod'
 import { Language } from './bot.ts'
 import { endpointsOf } from './endpoint.ts'

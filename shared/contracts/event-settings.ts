@@ -1,4 +1,4 @@
-/** What describes the event: the owner edits it in the console, part by part, and it applies without a restart. */
+/** The description of the event: the owner edits it in the console, part by part, and it applies without a restart. */
 import { z } from 'zod'
 import { Language } from './bot.ts'
 import { endpointsOf } from './endpoint.ts'
@@ -20,7 +20,7 @@ export const EventNames = z
   .meta({ examples: [{ 'zh-Hant': '白沙屯媽祖進香', en: 'Baishatun Mazu Pilgrimage' }] })
 export type EventNames = z.infer<typeof EventNames>
 
-/** A number as people read it: digits with blanks, hyphens and parentheses between them. */
+/** A phone number as people write it: digits with blanks, hyphens and parentheses between them. */
 const telephone = (fewestDigits: number, error: string) =>
   z
     .string()
@@ -253,7 +253,7 @@ export const EventSettings = z.object({
 })
 export type EventSettings = z.infer<typeof EventSettings>
 
-/** The version that the change was made from. */
+/** The version on which the change is based. */
 const version = z
   .int()
   .min(0)

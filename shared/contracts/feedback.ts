@@ -70,7 +70,7 @@ export const BoardItem = z.object({
 })
 export type BoardItem = z.infer<typeof BoardItem>
 
-/** Number of items by status, of the category and the search that were asked for. */
+/** Number of items by status, for the requested category and search. */
 export const BoardCounts = z.object({
   new: z.int(),
   triaging: z.int(),

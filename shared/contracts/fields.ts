@@ -9,8 +9,8 @@ export const isStorableText = (text: string): boolean => text.isWellFormed() && 
 const NOT_STORABLE = 'must not contain a NUL character or a lone surrogate'
 
 /**
- * Removes the characters that set or override the direction of a text: in a name they would turn around the words
- * that follow it. A name in a right-to-left script needs none of them.
+ * Removes the characters that set or override the direction of a text: in a name they would reverse the words that
+ * follow it. Names in right-to-left scripts do not need them.
  */
 export const withoutDirections = (text: string): string => text.replace(/[\u202a-\u202e\u2066-\u2069]/g, '')
 
@@ -62,7 +62,9 @@ const USER_ID_RULE = 'must be 1 to 128 characters of A-Z a-z 0-9 _ . : @ - (and 
 export const isUserId = (id: string): boolean =>
   /^[A-Za-z0-9_.:@-]{1,128}$/.test(id) && id !== '.' && id !== '..'
 
-/** The day of all examples. The document of a running service has the day before, so that the requests can be tried. */
+/**
+ * The day of all examples. The document of a running service has the previous day, so that the requests can be tried.
+ */
 export const EXAMPLE_DAY = '2026-04-12'
 
 /** A pilgrim's id, assigned by a phone client or by LINE. */
@@ -124,7 +126,7 @@ export const Longitude = degrees(180, 120.6736)
 
 export const Place = { lat: Latitude, lng: Longitude }
 
-/** The path of what belongs to one pilgrim. */
+/** The path of data that belongs to one pilgrim. */
 export const OfUser = z.object({ userId: UserId })
 
 /** A whole number in a path or a query, which are text. @param form of its digits */

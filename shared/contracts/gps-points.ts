@@ -26,8 +26,8 @@ export const SentTime = z
   .meta({ examples: [`${EXAMPLE_DAY}T01:30:00.000Z`] })
 
 /**
- * What a phone tells of a point beside its place and time. Each has a column of its name, so a new one needs a
- * migration; and it is the last, because the buffer packs them in this order.
+ * Further measurements of a point. Each has a column of its name, so a new one needs a migration; append it, because
+ * the buffer packs them in this order.
  */
 const MEASURED = {
   accuracy: Measure.nullish()
@@ -97,7 +97,7 @@ export type CheckInRequest = z.infer<typeof CheckInRequest>
 export const TrackSyncRequest = z.object({ user_id: UserId, points: Points.min(1) })
 export type TrackSyncRequest = z.infer<typeof TrackSyncRequest>
 
-/** Most track points that are accepted with a check-in. The phone sends the rest of a longer list by track/sync. */
+/** Maximum number of track points accepted with a check-in. The phone sends the rest of a longer list by track/sync. */
 export const MAX_ATTACHED = 1_000
 
 /** A check-in as clients should send it. `CheckInRequest` accepts more: aliases, and invalid track points. */

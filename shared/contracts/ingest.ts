@@ -1,6 +1,6 @@
 /**
- * What tracker apps send, as their sources write it. Field names and units are the apps’ own; a field that is missing
- * or has no sense never fails a request, because the app would send it again for ever, or delete it.
+ * Requests of tracker apps, as their sources write them. Field names and units are the apps’ own; a missing or
+ * nonsensical field never fails a request, because the app would send it forever, or delete it.
  */
 import { z } from 'zod'
 import { endpointsOf, type Endpoint } from './endpoint.ts'
@@ -12,25 +12,25 @@ const endpoint = endpointsOf('tracking')
 export const INGEST_BYTES = 1_048_576
 
 /**
- * Maximum size of a message of OwnTracks. A point of interest may have a photo of a camera, as JPEG of quality 0.9 and in
+ * Maximum size of an OwnTracks message. A point of interest may contain a camera photo, as JPEG of quality 0.9 in
  * base64 (owntracks/ios, ViewController.swift); it is not stored.
  */
 export const OWNTRACKS_BYTES = 12_582_912
 
-/** Why a point of a tracker app is not taken, beyond the reasons of `PointRejection`. */
+/** Why a point of a tracker app is rejected, beyond the reasons of `PointRejection`. */
 export type IngestRejection =
   /** The body is not in the app’s format, or is encrypted. */
   | 'unreadable'
-  /** A ping, or a place of Overland without accuracy: the time is now, but the place is an old one. */
+  /** A ping, or a place of Overland without accuracy: the time is now, but the place is old. */
   | 'old-place'
-  /** Exactly 0,0, which is no place. */
+  /** Exactly 0,0, which means no fix. */
   | 'invalid-position'
 
 const Params = z.object({
   key: exampleText('q3V8s0YtW1n6Zr4bKc7Xe2Lm9Pd5Uh-a').describe('The tracker’s key'),
 })
 
-/** A message of OwnTracks; any `_type` but `location` is answered and not stored. */
+/** A message of OwnTracks; any `_type` but `location` is acknowledged and not stored. */
 export const OwnTracksMessage = z
   .looseObject({
     _type: exampleText('location').describe('location; other messages are not stored'),
@@ -68,7 +68,7 @@ export const OverlandBatch = z.looseObject({
   ),
 })
 
-/** The parameters of Traccar Client, OsmAnd and GPSLogger, in the query or in a form; others may be read as well. */
+/** The parameters of Traccar Client, OsmAnd and GPSLogger, in the query or in a form; additional ones are allowed. */
 const parameters = (speed: string) =>
   z
     .looseObject({
@@ -84,7 +84,7 @@ const parameters = (speed: string) =>
     })
     .partial()
 
-/** What Traccar Client 10 sends as a form, and 8 in the query. Without a place it is a heartbeat. */
+/** Sent by Traccar Client 10 as a form, and by 8 in the query. Without a place it is a heartbeat. */
 export const TraccarParameters = parameters('knots')
 export const TrackerParameters = parameters('m/s')
 
@@ -103,7 +103,7 @@ export const TraccarLocation = z.looseObject({
   }),
 })
 
-/** Success: the points are durable, or will never be taken. */
+/** Success: the points are durable, or rejected for good. */
 export const IngestAnswer = z.object({ result: z.literal('ok') })
 export const OwnTracksAnswer = z
   .array(z.never())
@@ -114,7 +114,7 @@ export const OwnTracksAnswer = z
 const ALARM_BYTES = 4_096
 const LATIN1 = new TextDecoder('latin1')
 
-/** Whether something short names an SOS. What is packed is not looked into: no sender with such a button packs. */
+/** Whether a short request mentions an SOS. Packed bodies are not inspected: no sender with an SOS button packs. */
 export const mentionsSos = (query: string, body: Uint8Array): boolean =>
   body.length <= ALARM_BYTES && /sos/i.test(query + LATIN1.decode(body))
 

@@ -1,4 +1,4 @@
-/** The map for everybody who follows the event: one public answer that any cache may keep, and the route. */
+/** The public map: one answer that any cache may store, and the route. */
 import { z } from 'zod'
 import { Language } from './bot.ts'
 import { endpointsOf } from './endpoint.ts'

@@ -161,7 +161,7 @@ export type LineUsage = z.infer<typeof LineUsage>
 
 const Day = z.iso.date({ error: 'must be a date such as 2026-04-12' })
 
-/** A text per language. English replaces a missing one, but the first one a missing Chinese one or English. */
+/** A text per language. English replaces a missing one; a missing Chinese one or English is replaced by the first. */
 export const Texts = z.object({
   'zh-Hant': MessageText,
   'zh-Hans': MessageText.optional(),
@@ -258,7 +258,7 @@ export const setNotificationsEndpoint = endpoint('PUT /api/event/admin/notificat
   errors: ['conflict'],
 })
 
-/** Why LINE does not reach somebody: the fields of {@link ExcludedRecipients}. */
+/** Why LINE does not reach a person: the fields of {@link ExcludedRecipients}. */
 export const LeftOutReason = ExcludedRecipients.keyof()
 export type LeftOutReason = z.infer<typeof LeftOutReason>
 

@@ -47,7 +47,7 @@ export const SetStatusRequest = z.object({
 })
 export type SetStatusRequest = z.infer<typeof SetStatusRequest>
 
-/** What `end-activity` would do now. */
+/** The effect of `end-activity` at this moment. */
 export const EndPreview = z.object({
   status: ActivityStatus,
   points_waiting: z.int().describe('Points in the buffer, which the final flush stores'),

@@ -1,4 +1,4 @@
-/** What pilgrims read and decide about their own data: the way of a day, an export, an erasure. */
+/** Pilgrims' access to their own data: the walk of a day, an export, an erasure. */
 import { z } from 'zod'
 import { endpointsOf } from './endpoint.ts'
 import { Erasure } from './erasure.ts'
@@ -104,7 +104,7 @@ export const ownErasureEndpoint = endpoint('POST /api/event/me/erase', {
   id: 'eraseOwnData',
   summary: `Erases the calling pilgrim; the event’s totals keep their contribution, without the person. ${OWN}`,
   mayContinue: true,
-  // By address: an erasure searches every message and the audit log, and anybody can invent pilgrims to erase.
+  // By address: an erasure searches every message and the audit log, and anyone can invent pilgrims to erase.
   limit: 'address-write',
   caller: 'body',
   body: OwnErasureRequest,

@@ -1,4 +1,4 @@
-/** A pilgrim's profile, and what pilgrims report about themselves. */
+/** A pilgrim's profile, and their self-reports. */
 import { z } from 'zod'
 import { endpointsOf } from './endpoint.ts'
 import {
@@ -99,7 +99,7 @@ function isLanguageTag(tag: string): boolean {
 
 const Count = z.int().min(0).max(5_000)
 
-/** More than a body can travel during the event: a bound of what one invented report adds to the event's totals. */
+/** More than a body can travel during the event: bounds what one invented report adds to the event's totals. */
 export const MAX_REPORTED_KM = 5_000
 
 /** Maximum number of modes that a pilgrim may report, including those of earlier calls. */

@@ -41,7 +41,7 @@ export type UserRow = z.infer<typeof UserRow>
 export const UserSort = z.enum(['userId', 'km', 'checkins', 'last_seen'])
 export type UserSort = z.infer<typeof UserSort>
 
-/** Most pilgrims whose pending points an order includes: as many as the largest page folds. */
+/** Maximum number of pilgrims whose pending points an order includes: as many as the largest page folds. */
 export const MAX_ORDERED = 200
 
 export const UsersQuery = PageQuery.extend({

@@ -1,4 +1,4 @@
-/** Links that a pilgrim passes on: a page with their card, and where they are for as long as they say. */
+/** Share links: a page with the pilgrim's card, and their position for as long as they choose. */
 import { z } from 'zod'
 import { endpointsOf } from './endpoint.ts'
 import { Time, UserId, exampleText } from './fields.ts'
@@ -8,7 +8,7 @@ const endpoint = endpointsOf('feedback-media')
 export const MAX_SHARES = 20
 const MAX_LIVE_HOURS = 240
 
-/** 144 random bits: nobody finds a link by trying. */
+/** 144 random bits: links cannot be guessed. */
 export const SHARE_ID = /^[A-Za-z0-9_-]{24}$/
 const ShareId = z
   .string()
@@ -97,7 +97,7 @@ export const changeShareEndpoint = endpoint('PATCH /api/event/shares/:id', {
 
 export const revokeShareEndpoint = endpoint('DELETE /api/event/shares/:id', {
   id: 'revokeShare',
-  summary: 'Revokes a link at once; it can not be restored',
+  summary: 'Revokes a link at once; it cannot be restored',
   limit: 'user-write',
   caller: 'query',
   params: Named,

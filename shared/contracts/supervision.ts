@@ -1,4 +1,6 @@
-/** How the installation is: its parts, the causes of an incident with what to do, the latest backup, the tokens. */
+/**
+ * The state of the installation: its parts, the causes of an incident with what to do, the latest backup, the tokens.
+ */
 import { z } from 'zod'
 import { endpointsOf, ServiceName } from './endpoint.ts'
 import { exampleText, Role, text, Time, withoutDirections } from './fields.ts'
@@ -39,14 +41,14 @@ export const IncidentCause = z.object({
   what_to_do: Sentence,
 })
 
-/** Whom the alert of an SOS would reach. */
+/** Who would receive the alert of an SOS. */
 export const EmergencyReach = z.object({
   line: z.int().describe('Owners and managers that LINE reaches'),
   web_push: z.int().describe('Their devices with notifications'),
 })
 export type EmergencyReach = z.infer<typeof EmergencyReach>
 
-/** Whom an alert reaches, and what causes one. It has no secret and no id. */
+/** Who receives alerts, and what causes them. Contains no secret and no id. */
 export const Alerting = z.object({
   channel: z.enum(['line']).nullable().describe('null: nobody gets alerts; they are recorded only'),
   line: z.boolean().describe('Whether the service has credentials of LINE'),
@@ -111,7 +113,7 @@ export const tokensEndpoint = endpoint('GET /api/event/admin/tokens', {
   data: z.object({ items: z.array(TokenInUse), as_of: Time }),
 })
 
-/** Maximum of tokens that were made in the console and not revoked. */
+/** Maximum number of tokens created in the console and not revoked. */
 export const MAX_MADE_TOKENS = 200
 
 export const MakeTokenRequest = z.object({
@@ -157,7 +159,7 @@ export const revokeTokenEndpoint = endpoint('DELETE /api/event/admin/tokens/:fin
   errors: ['not-found'],
 })
 
-// The last 60 minutes, for operators: how many walk, and what was received.
+// The last 60 minutes, for operators: the number of walkers, and the points received.
 
 export const STEP_SECONDS = 10
 

@@ -59,7 +59,7 @@ const FormVersion = z.int().min(0).max(2_147_483_647)
 
 const NAMED: ReadonlySet<string> = new Set([...Object.keys(Submitted.shape), 'userId', 'line_user_id'])
 
-/** Ignored fields that an answer names, and characters of each. */
+/** Maximum number of ignored fields in an answer, and of characters of each. */
 export const MAX_NAMED = 100
 const MAX_DISPLAY_NAME = 200
 

@@ -1,4 +1,4 @@
-/** Keys for tracker apps: a pilgrim makes one for each app, sees it once, and revokes it. */
+/** Keys for tracker apps: a pilgrim creates one for each app, sees it once, and revokes it. */
 import { z } from 'zod'
 import { endpointsOf } from './endpoint.ts'
 import { text, Time, UserId, exampleText } from './fields.ts'
@@ -17,7 +17,7 @@ export const TRACKER_KEY = /^[A-Za-z0-9_-]{32}$/
 
 const Id = z.uuid({ error: 'must be the id of a tracker, as GET /api/event/trackers lists it' })
 
-/** Why positions of an app are not taken, by what its pilgrim can do about it; the most urgent first. */
+/** Why positions of an app are rejected, by what its pilgrim can do about it; the most urgent first. */
 export const TROUBLES = ['in-the-future', 'unreadable', 'forgotten', 'too-old', 'other'] as const
 export type Trouble = (typeof TROUBLES)[number]
 

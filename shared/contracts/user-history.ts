@@ -1,4 +1,4 @@
-/** What is stored about one pilgrim over time: points with their place in the sum, and messages. */
+/** Stored data of one pilgrim over time: points with their effect on the sum, and messages. */
 import { z } from 'zod'
 import { endpointsOf } from './endpoint.ts'
 import { Day, Latitude, Longitude, page, PageQuery, Time, UserId, Place, OfUser } from './fields.ts'
@@ -9,7 +9,7 @@ const endpoint = endpointsOf('admin')
 
 export const MAX_WAY = 500
 
-/** Maximum number of points of a day that are read. Phones record at most one a second. */
+/** Maximum number of points of a day in an answer. Phones record at most one per second. */
 export const MAX_POINTS_A_DAY = 100_000
 
 export const LEFT_OUT = ['too-soon', 'too-near', 'too-fast', 'same-instant', 'rough', 'outside'] as const

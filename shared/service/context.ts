@@ -19,7 +19,7 @@ import type { Calendar } from '#shared/core/rules/calendar.ts'
 
 export interface ServiceContext {
   readonly config: Config
-  /** What the owner has set; read `current` for each use, because it changes. */
+  /** The owner's settings; read `current` for each use, because it changes. */
   readonly event: Pick<FollowedEvent, 'current' | 'refresh'>
   readonly db: Database
   readonly kv: Kv
@@ -32,15 +32,15 @@ export interface ServiceContext {
   readonly pseudonyms: Pseudonyms
   /** The rate limit of all writes to this service per client address. */
   readonly addresses: AddressLimit
-  /** What an address may have of SOS presses beyond its other limits. */
+  /** SOS presses that an address may send beyond its other limits. */
   readonly alarms: AddressLimit
-  /** The limit of public reads of this service that no cache answers. */
+  /** The limit of this service's public reads that are not answered from a cache. */
   readonly reads: AddressLimit
-  /** The limit of what the stores keep for a client address. */
+  /** The limit of the bytes that the stores keep for a client address. */
   readonly kept: KeptLimit
   readonly log: Log
   readonly metrics: Metrics
-  /** Which clock serves what: `runtime/clock.ts`. Alerts have that of the kv (`alerts/when-to-alert.ts`). */
+  /** `runtime/clock.ts` defines which clock to use. Alerts use that of the kv (`alerts/when-to-alert.ts`). */
   readonly now: MachineClock
   /** Measures ages in this process; a test may advance it. */
   readonly stopwatch: StartStopwatch
@@ -54,7 +54,7 @@ export interface ServiceContext {
    * Stops the service, clears the rehearsal and starts again; null where other processes use the stores.
    */
   readonly clearAndRestart: ((actor: Acting) => void) | null
-  /** Sets a request's idle timeout: the connection closes after so many seconds without data; 0: never. */
+  /** Sets a request's idle timeout: the connection closes after this many seconds without data; 0: never. */
   readonly idleAfter: (request: Request, seconds: number) => void
 }
 

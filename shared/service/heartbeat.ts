@@ -1,6 +1,6 @@
 /**
- * Heartbeats: each process reports to the kv every few seconds which services it runs, so that operators see a service
- * or a replica that is gone. Nothing depends on them.
+ * Heartbeats: each process reports to the kv every few seconds which services it runs, so that operators see when a
+ * service or a replica is gone. Nothing depends on them.
  */
 import { isRecent, type MachineClock } from '#shared/runtime/clock.ts'
 import { hostname } from 'node:os'
@@ -14,17 +14,17 @@ export const isReporting = (reportedMs: number, kvMs: number): boolean =>
   isRecent(reportedMs, kvMs, SILENT_MS)
 /** The last report of a service stays readable for so long, and the list of its processes. */
 const KEPT_MS = 7 * 86_400_000
-/** A process that was not stopped but died is reported as silent for so long; then it counts as removed. */
+/** A process that died is reported as silent for this long; then it counts as removed. */
 const REMOVED_MS = 3_600_000
 
 const keyOf = (service: string): string => `heartbeat:${service}`
-/** How far the clock of a process is ahead of the kv's. */
+/** How far a process's clock is ahead of the kv's. */
 const clockKeyOf = (process: string): string => `clock:${process}`
 const processKeyOf = (service: string, process: string): string => `heartbeat:${service}:${process}`
 /** Names of the processes of a service, as JSON. */
 const listKeyOf = (service: string): string => `processes:${service}`
 
-/** What is known of a service's processes. Times are by the kv's clock, because those of the processes may be wrong. */
+/** Reports of a service's processes. Times are by the kv's clock, because those of the processes may be wrong. */
 export interface Beats {
   readonly latestMs: number | null
   /** Latest report of each process that was not stopped, epoch milliseconds. */
@@ -35,7 +35,7 @@ async function readNames(kv: KvKeys, service: string): Promise<string[]> {
   return JSON.parse((await kv.cached(listKeyOf(service))) ?? '[]') as string[]
 }
 
-/** Adds a process to the list. Where two are added at the same moment, one is missing until its next report. */
+/** Adds a process to the list. If two are added at the same moment, one is missing until its next report. */
 async function list(kv: KvKeys, service: string, process: string): Promise<void> {
   const names = await readNames(kv, service)
   if (names.includes(process)) return
@@ -46,8 +46,8 @@ async function list(kv: KvKeys, service: string, process: string): Promise<void>
 
 /**
  * Starts the reports of a process.
- * @param port with the host's name it names the process, so that one that is started again replaces itself
- * @returns a function that stops the reports and takes the process off the list
+ * @param port identifies the process together with the host name, so a restarted process replaces its old entry
+ * @returns a function that stops the reports and removes the process from the list
  */
 export function startHeartbeat(
   { kv, now }: { readonly kv: KvKeys & KvServer; readonly now: MachineClock },
@@ -58,7 +58,7 @@ export function startHeartbeat(
   let stopped = false
   const beat = async (service: string, at: string): Promise<void> => {
     await Promise.all([
-      // A few bytes under fixed names: a full Redis is no reason to call a service silent.
+      // A few bytes under fixed names: they are written even to a full Redis, so that the service does not seem silent.
       kv.cache(keyOf(service), at, KEPT_MS, true),
       kv.cache(processKeyOf(service, process), at, REMOVED_MS, true),
     ])
@@ -67,7 +67,7 @@ export function startHeartbeat(
   const beatAll = async (): Promise<void> => {
     const beforeMs = now()
     const atMs = await kv.clock()
-    // At least so much: a clock between both readings may be right.
+    // The lower bound: the process's clock may match any moment between the two readings.
     const aheadMs = Math.max(0, beforeMs - atMs) + Math.min(0, now() - atMs)
     await Promise.all([
       kv.cache(clockKeyOf(process), String(aheadMs), SILENT_MS),
@@ -107,12 +107,12 @@ export async function readHeartbeats(kv: KvKeys, services: readonly string[]): P
 interface ProcessClock {
   readonly process: string
   readonly services: readonly string[]
-  /** How far it is ahead of the kv's clock, at least; negative: behind. Milliseconds. */
+  /** Minimum by which it is ahead of the kv's clock; negative: behind. Milliseconds. */
   readonly aheadMs: number
 }
 
 /**
- * The clocks of the processes that report now.
+ * The clocks of the processes that currently report.
  * @throws KvUnavailable
  */
 export async function readClocks(kv: KvKeys, services: readonly string[]): Promise<ProcessClock[]> {

@@ -39,8 +39,8 @@ const IDLE_S = 255
 /** Maximum wait at stop for clients that have not finished their requests; phones send them again. */
 const DRAIN_MS = 25_000
 /**
- * How long a stopping process holds its answers before it listens no more. A proxy that sends each request to the
- * replica with the fewest open requests turns to the others meanwhile, so that no request meets a closing connection.
+ * How long a stopping process delays its answers before it stops listening. A proxy that sends each request to the
+ * replica with the fewest open requests then uses the others, so that no request meets a closing connection.
  */
 const HOLD_MS = 500
 
@@ -61,13 +61,13 @@ export type Ports = Pick<
   | 'now'
   | 'stopwatch'
 > & {
-  /** The limits of a service, the same ones for the same name. */
+  /** The limits of a service; calls with the same name share them. */
   limitsOf(service: string): Pick<ServiceContext, 'addresses' | 'reads'>
   close(): Promise<void>
 }
 
 /**
- * Opens the stores that the configuration names.
+ * Opens the configured stores.
  * @param prepare prepares the database, for example migrates it
  * @param statementMs statement timeout, as in `openDatabase`
  */
@@ -104,7 +104,7 @@ export async function openStores(
   }
 }
 
-/** Opens every port that the configuration names. @param prepare as in `openStores` */
+/** Opens every configured port. @param prepare as in `openStores` */
 export async function openPorts(
   config: Config,
   log: Log,
@@ -236,7 +236,7 @@ export function readSettings(env: Environment, log: Log, isBot: boolean): Config
 
 /**
  * Runs a service until SIGTERM or SIGINT. Each service's `app.ts` calls it when it is the program, and imports this
- * module only then: whoever imports the service itself does not need it.
+ * module only then, because importers of the service do not need it.
  * @param isBot as in `readConfig`
  */
 export async function runService(
@@ -292,7 +292,7 @@ export async function runService(
   process.exit(0)
 }
 
-/** Stops a server when its requests are answered, at the latest after 25 s. */
+/** Stops a server when its requests are answered, after 25 s at the latest. */
 export async function drain(server: Server<undefined>): Promise<void> {
   await within(server.stop(), DRAIN_MS, () => server.stop(true))
 }
@@ -303,8 +303,6 @@ export function stopSignal(): Promise<'SIGTERM' | 'SIGINT'> {
     for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => resolve(signal))
   })
 }
-
-// Uncaught errors are logged in one line and end the process.
 
 /**
  * postgres.js leaves a rejection unhandled when the server dies while a connection opens. The queries report the same

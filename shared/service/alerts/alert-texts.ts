@@ -1,4 +1,4 @@
-/** The words of each condition that alerts the owner, with the limits of the checks themselves. */
+/** The text of each condition that alerts the owner, with the limits of the checks themselves. */
 import type { Alerting } from '#shared/contracts/supervision.ts'
 import { MEMORY_CEILING } from '#shared/points/admission.ts'
 import { NOTICE_DAYS } from './certificates.ts'
@@ -47,7 +47,10 @@ const WHEN: Readonly<Record<Alerting['conditions'][number]['key'], Bilingual>> =
   },
 }
 
-/** What an operator does, also about parts that nobody is alerted about: one sentence each, here and nowhere else. */
+/**
+ * What an operator does about each condition, and about parts that cause no alert: one sentence each, defined only
+ * here.
+ */
 export const WHAT_TO_DO: Readonly<Record<keyof typeof WHEN | 'kv' | 'objects', Bilingual>> = {
   kv: {
     'zh-Hant': '檢查 Redis 是否在執行、記憶體是否已滿；打卡暫存在日誌，軌跡由手機保留。',
@@ -113,8 +116,8 @@ export function bilingual(text: string): Bilingual {
 }
 
 /**
- * What the console tells of alerts: whether they reach anybody, and what causes them.
- * @param userId the LINE user who is alerted; empty: none. It is not told
+ * What the console shows about alerts: whether they reach anyone, and what causes them.
+ * @param userId the LINE user who is alerted, not included in the answer; empty: none
  */
 export const alertingOf = (hasLine: boolean, userId: string): Omit<Alerting, 'sos'> => ({
   channel: hasLine && userId !== '' ? 'line' : null,

@@ -10,25 +10,25 @@ import { errorFields } from '#shared/runtime/log.ts'
 import { withCheckTimeout } from './health-checks.ts'
 
 const READ_EVERY_MS = 10 * 60_000
-/** Time until the first reading, and between readings while one fails (ms). */
+/** Time until the first reading, and between attempts while one fails (ms). */
 const TRY_EVERY_MS = 5_000
-/** A host that nobody can reach is unknown after that time. */
+/** A host that cannot be reached for longer is unknown. */
 const KNOWN_MS = 3_600_000
 export const NOTICE_DAYS = 14
 const NOTICE_MS = NOTICE_DAYS * 86_400_000
 
 export interface Certificate {
   readonly expiresMs: number
-  /** From then on somebody has to look why it is not renewed. */
+  /** Time from which a missing renewal needs attention. */
   readonly dueMs: number
 }
 
-/** Looks at the certificate as a phone does. `distrust` says why phones do not trust it. */
+/** Reads the certificate as a phone sees it. `distrust`: why phones do not trust it. */
 export async function readCertificate(
   host: string,
   port: number,
 ): Promise<Certificate & { readonly distrust: string | null }> {
-  // TLS names no addresses (RFC 6066, 3).
+  // TLS server names are never addresses (RFC 6066, 3).
   const servername = isIP(host) > 0 ? '' : host
   const socket = connect({ host, port, servername, rejectUnauthorized: false })
   try {
@@ -40,7 +40,7 @@ export async function readCertificate(
     const { valid_from, valid_to } = socket.getPeerCertificate()
     const expiresMs = Date.parse(valid_to)
     const lifeMs = expiresMs - Date.parse(valid_from)
-    // Caddy's own certificates live for hours, and some authorities' for days.
+    // Caddy's own certificates live for hours, those of some authorities for days.
     const noticeMs = lifeMs > 2 * NOTICE_MS ? NOTICE_MS : lifeMs / 4
     const distrust = socket.authorized ? null : (socket.authorizationError?.toString() ?? 'unknown')
     return { expiresMs, dueMs: expiresMs - noticeMs, distrust }
@@ -74,7 +74,7 @@ export function createCertificateReader({ config, kv, log, metrics, now }: Servi
     const known = Object.entries(await knownCertificates(kv, config))
     return Object.fromEntries(known.map(([host, one]) => [host, (one?.dueMs ?? Number.NaN) / 1_000]))
   })
-  /** When each host was read; 0: it could not be read. */
+  /** When each host was last read; 0: it could not be read. */
   const readMs = new Map<string, number>()
   return repeated(log, 'reading the certificates failed', TRY_EVERY_MS, () =>
     Promise.all(

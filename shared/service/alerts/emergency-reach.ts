@@ -1,4 +1,4 @@
-/** Whom the alert of an SOS would reach: owners, managers and `EVENT_ALERT_USER_ID`, by LINE and Web Push. */
+/** Who would receive the alert of an SOS: owners, managers and `EVENT_ALERT_USER_ID`, by LINE and Web Push. */
 import type { EmergencyReach } from '#shared/contracts/supervision.ts'
 import type { Config } from '#shared/runtime/config/config.ts'
 import type { Database } from '#shared/stores/db/db.ts'

@@ -1,4 +1,4 @@
-/** Health checks. Each is independent of the dependencies of the others, and each has a timeout. */
+/** Health checks. Each depends only on what it checks, and each has a timeout. */
 import { count, gt, max, sum } from 'drizzle-orm'
 import type { ServiceContext } from '#shared/service/context.ts'
 import { MEMORY_CEILING } from '#shared/points/admission.ts'
@@ -57,7 +57,7 @@ export function createChecks(context: ServiceContext): () => Promise<Cause[]> {
   const startedMs = now()
   const running = stopwatch()
   const lastFlush = createLastFlush(context)
-  // The last known figures stay available while their stores are down.
+  // The last known figures remain usable while their stores are down.
   let flushedMs: number | null = null
 
   const flush = async (): Promise<Cause | null> => {
@@ -79,7 +79,7 @@ export function createChecks(context: ServiceContext): () => Promise<Cause[]> {
 
   let wasDown = false
   const database = async (): Promise<Cause | null> => {
-    // A database that is only busy answers the second probe.
+    // A database that is merely busy answers the second probe.
     const answers = (await answersProbe(context)) || (!wasDown && (await answersProbe(context)))
     wasDown = !answers
     if (answers) return null
@@ -118,9 +118,9 @@ async function checkMemory({ kv }: ServiceContext): Promise<Cause | null> {
 }
 
 /**
- * Creates the check for services of which no process reports any more, whether it died or was stopped. The console shows
- * them as parts. A service counts only when two checks in a row find it silent: after an outage of the kv every report
- * is old. Only without tracking or the scheduler it is a failure: any other failure during it would be told late.
+ * Creates the check for services without any reporting process, whether it died or was stopped. The console shows them
+ * as parts. A service counts only when two consecutive checks find it silent: after an outage of the kv every report is
+ * old. It is a failure only for tracking and the scheduler: while it lasts, any other failure would be alerted late.
  */
 export function createServiceCheck({ kv }: Pick<ServiceContext, 'kv'>): () => Promise<Cause | null> {
   let silentBefore: readonly ServiceName[] = []
@@ -169,11 +169,9 @@ async function countLost({ db, now }: ServiceContext): Promise<Cause | null> {
   }
 }
 
-// The check of the clocks: of each process, against the kv's; and of the phones, by the points that lie in the future.
-
 /** A clock that differs by more is wrong. */
 export const CLOCK_MS = 5_000
-/** This share of all received points, and at least so many, lie in the future only when clocks are wrong. */
+/** This share of all received points, and at least this many, lie in the future only if clocks are wrong. */
 export const EARLY_SHARE = 0.05
 const EARLY_POINTS = 100
 /** Points are compared with those of one to two spans ago. */
@@ -181,7 +179,7 @@ const SPAN_MS = 10 * 60_000
 
 type Stores = Pick<ServiceContext, 'kv' | 'db'>
 
-/** Says which clocks are wrong. Without the kv or the database it says what can be known. */
+/** Reports the wrong clocks, as far as the kv and the database are available. */
 async function checkClocks(stores: Stores): Promise<Cause | null> {
   const [processes, phones] = await Promise.all(
     [wrongProcesses(stores), wrongPhones(stores)].map((check) => withCheckTimeout(check).catch(() => [])),
@@ -229,8 +227,6 @@ async function wrongPhones({ kv, db }: Stores): Promise<Bilingual[]> {
 
 const keyOf = (span: number): string => `early-points:${span}`
 
-// The check of the data directory's disk: whether it answers, and whether it has room.
-
 /** Minimum free disk space: below it journals may soon fail. */
 export const FREE_BYTES = 512 * 1_024 * 1_024
 
@@ -242,8 +238,8 @@ export async function freeBytesOf(directory: string): Promise<number> {
 
 /**
  * Creates the check.
- * @param freeBytes asks the disk. A call to a disk that hangs can not be ended and keeps a thread, so the next one
- * waits for it instead of asking again
+ * @param freeBytes asks the disk. A call to a disk that hangs cannot be cancelled and occupies a thread, so the next
+ *   check waits for the same call
  */
 export function createDiskCheck(
   freeBytes: () => Promise<number>,
@@ -251,7 +247,7 @@ export function createDiskCheck(
 ): () => Promise<Cause | null> {
   let asking: Promise<number> | null = null
   const ask = () => (asking ??= freeBytes().finally(() => (asking = null)))
-  // Not as the last check found it: admin checks only while an operator looks.
+  // Read at each scrape instead of at the last check: admin checks only while an operator looks.
   metrics.gauge('event_disk_free_bytes', ask)
   return async () => {
     let free: number

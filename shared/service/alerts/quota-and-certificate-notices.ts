@@ -1,4 +1,4 @@
-/** Messages to the owner outside of incidents, which would stay open for weeks: the quota, and certificates. */
+/** Messages to the owner that are not incidents, which would stay open for weeks: the quota, and certificates. */
 import type { ServiceContext } from '#shared/service/context.ts'
 import type { Line } from '#shared/service/line/line-client.ts'
 import { never } from '#shared/runtime/clock.ts'
@@ -13,11 +13,11 @@ const MONTH_MS = 35 * DAY_MS
 /** LINE's months follow Japan Standard Time. */
 const JAPAN_MS = 9 * 3_600_000
 
-/** Sends a notice once, whichever watcher comes first; without the kv each watcher sends it. */
+/** Sends a notice once, by the first watcher that finds it; without the kv each watcher sends it. */
 function createTeller({ kv }: ServiceContext, messenger: Messenger) {
   const me = crypto.randomUUID()
   const told = new Set<string>()
-  /** @param others keys of notices that this one makes needless */
+  /** @param others keys of notices that this one makes unnecessary */
   return async (key: string, text: string, others: readonly string[] = []): Promise<void> => {
     if (told.has(key) || (await kv.cacheOnce(key, me, MONTH_MS).catch(() => me)) !== me) return
     if (!(await messenger.tell(key, text))) return kv.forget(key).catch(() => undefined)
@@ -29,8 +29,8 @@ function createTeller({ kv }: ServiceContext, messenger: Messenger) {
 }
 
 /**
- * Tells the owner what is no incident, and looks at most every five minutes: once a month at 80 % of the message quota
- * and once at 95 %, and once a day of certificates that are not renewed.
+ * Checks, at most every five minutes, for notices: once a month at 80 % of the message quota and once at 95 %, and once
+ * a day for certificates that are not renewed.
  */
 export function createNotices(
   context: ServiceContext,

@@ -20,7 +20,7 @@ interface Entry {
 
 export type Messenger = ReturnType<typeof createMessenger>
 
-/** A UUID derived from the key, so that LINE deduplicates the alert of two watchers. */
+/** A UUID derived from the key, so that LINE delivers the alert of two watchers once. */
 const retryKeyOf = (key: string): string => {
   const hex = createHash('sha256').update(key).digest('hex')
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-4${hex.slice(13, 16)}-8${hex.slice(17, 20)}-${hex.slice(20, 32)}`

@@ -1,7 +1,7 @@
 /**
- * Decides when the owner is alerted: the watcher of the service itself. It runs in two services, so that it survives the
- * failure of one; they share the state of alerts through the kv. It needs neither the database nor the bus. Without the
- * kv each watcher uses its own memory: a duplicate alert is better than none.
+ * Decides when the owner is alerted. The watch runs in two services, so that it survives the failure of one; they share
+ * the state of alerts through the kv. It needs neither the database nor the bus. Without the kv each watcher uses its
+ * own memory: a duplicate alert is better than none.
  */
 import { machineNow } from '#shared/runtime/clock.ts'
 import type { ServiceContext } from '#shared/service/context.ts'
@@ -19,7 +19,7 @@ const LOCK_MS = 30_000
 /** @param systemNow the clock of this machine, which is compared with the kv's clock */
 export function createAlertWatch(given: ServiceContext, systemNow: () => number = machineNow) {
   let aheadMs = 0
-  // All watchers share the time of the kv, as far as it is known.
+  // All watchers use the time of the kv, as far as it is known.
   const now = (): number => given.now() - (Math.abs(aheadMs) > CLOCK_MS ? aheadMs : 0)
   const context: ServiceContext = { ...given, now }
   const { config, kv, log } = context
@@ -36,7 +36,7 @@ export function createAlertWatch(given: ServiceContext, systemNow: () => number 
     if (say !== 'nothing') {
       const about = incident ?? next!
       const delivered = await messenger.tell(nameOf(about, next), textOf(say, causes, about, now()))
-      // The state is not stored unless the alert was sent, so the next check retries it.
+      // Unless the alert was sent, the state is not stored, and the next check retries it.
       if (!delivered) return
     }
     if (JSON.stringify(next) !== JSON.stringify(incident)) await incidents.remember(next)
@@ -84,8 +84,6 @@ function textOf(
   return `⚠️ ${causes.map(({ text }) => text).join('\n⚠️ ')}${since}`
 }
 
-// The decision: a pure function.
-
 /** Minutes between consecutive alerts; the last interval repeats. */
 export const GAPS_MS = [10, 30, 60, 120, 240].map((minutes) => minutes * 60_000)
 /** Causes that recur within this time belong to the same incident. */
@@ -119,7 +117,7 @@ export function decide(
   newId: string,
 ): Decision {
   const failure = causes.some((cause) => cause.failure)
-  // A time of the future, by a clock that was ahead, would silence the alerts until then.
+  // A future time, stored by a clock that ran ahead, would silence the alerts until then.
   const past = (ms: number | null): number => Math.min(ms ?? nowMs, nowMs)
   if (incident === null) {
     if (causes.length === 0) return { say: 'nothing', next: null }
@@ -165,13 +163,13 @@ export function createIncidentStore({ kv, now }: Pick<ServiceContext, 'kv' | 'no
   return {
     /** The newer of the states in the kv and in memory. */
     async recall(): Promise<Incident | null> {
-      // Without the kv nothing is known: an alert too many is better than none.
+      // Without the kv nothing is known: one alert too many is better than none.
       const shared = await kv
         .cached(STATE_KEY)
         .then((held) => (held === null ? null : (JSON.parse(held) as State)))
         .catch(() => null)
-      // Kept, because the kv may lose it: what this watcher itself stored last may be hours old.
-      // A time of the future, by another's clock, would hide what is stored until then.
+      // Cached, because the kv may lose it, and this watcher's own last state may be hours old. A future time from
+      // another's clock would outrank all later states.
       if (shared !== null && shared.atMs >= memory.atMs)
         memory = { ...shared, atMs: Math.min(shared.atMs, now()) }
       return memory.incident

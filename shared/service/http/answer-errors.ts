@@ -22,14 +22,14 @@ export const withRequestTimeout = (request: Request, answer: Promise<Response>):
     throw unavailable('The service did not answer in time: please try again.')
   })
 
-/** Caddy's own 404 says the same (proxy/errors.caddy). */
+/** Same text as Caddy's own 404 (proxy/errors.caddy). */
 const NOTHING_HERE = 'There is nothing at this address. The API is documented at /api/event/docs.'
 
 const MAX_NAMED = 5
-/** Keys come from the client and may be long. */
+/** Paths come from the client and may be long. */
 const MAX_PATH = 200
 
-/** The message of an issue; for a key that is not allowed, the rule of keys. */
+/** The message of an issue; for a forbidden key, the rule of keys. */
 const messageOf = (issue: z.core.$ZodIssue): string =>
   issue.code === 'invalid_key' ? (issue.issues[0]?.message ?? issue.message) : issue.message
 

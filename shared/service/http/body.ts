@@ -8,10 +8,13 @@ const UTF8 = new TextDecoder('utf-8', { fatal: true })
 const tooLarge = (max: number) =>
   new Refusal(413, 'too-large', `The body is larger than ${max} bytes: send less in one request.`)
 
-/** Phones on bad networks are slow, so a body may take long as long as it makes progress. */
+/** Phones on bad networks are slow: a body may take long while it makes progress. */
 const BYTES_A_SECOND = 256
 const PACE_S = 10
-/** Less than the proxy waits (Caddyfile, read_body): Caddy answers an empty 200 for a request that it ends itself. */
+/**
+ * Shorter than the proxy's timeout (Caddyfile, read_body): Caddy answers an empty 200 for a request that it ends
+ * itself.
+ */
 const LONGEST_S = 110
 const PACE_BYTES = PACE_S * BYTES_A_SECOND
 const SECOND_MS = 1_000
@@ -30,13 +33,13 @@ export const isBodyArriving = (request: Request): boolean => arriving.has(reques
 
 interface BodyLimits {
   readonly bytes: number
-  /** As sent: a body of more than `bytes` is JSON whose long strings are cut. */
+  /** Size as sent: beyond `bytes` the body is JSON whose long strings are cut. */
   readonly sentBytes: number
 }
 
 export interface SentBody {
   readonly bytes: Uint8Array<ArrayBuffer>
-  /** Bytes that were sent and left out. */
+  /** Bytes that were sent and cut. */
   readonly cutBytes: number
 }
 
@@ -60,7 +63,7 @@ export async function readBody(request: Request, limits: BodyLimits): Promise<Se
   }
 }
 
-/** The parts of a body. Once they have more bytes than fit, the long strings of all parts are cut. */
+/** The parts of a body. Once they exceed the limit, the long strings of all parts are cut. */
 function createParts({ bytes, sentBytes }: BodyLimits) {
   let parts: Uint8Array<ArrayBuffer>[] = []
   let sent = 0
@@ -147,7 +150,7 @@ function isTooDeep(bytes: Uint8Array): boolean {
 /** Fields of a body and of the objects directly in it. The largest body that clients send, a survey, has about 100. */
 const MAX_FIELDS = 200
 
-/** Each field may become an issue of validation, which costs far more than to count it. @throws Refusal 400 */
+/** Each field may become a validation issue, which costs far more than counting. @throws Refusal 400 */
 function expectFewFields(body: unknown): void {
   if (typeof body !== 'object' || body === null || Array.isArray(body)) return
   let fields = 0

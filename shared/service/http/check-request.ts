@@ -93,7 +93,7 @@ function addressLimitOf(
   return method === 'GET' ? reads : null
 }
 
-/** @returns a function that charges an address, and lets an SOS pass a full limit within a bound of its own */
+/** @returns a function that charges an address, and lets an SOS pass a full limit within a separate bound */
 function payingOf(context: ServiceContext, endpoint: Endpoint, request: Request, bytes: Uint8Array) {
   return (charge: () => void): void => {
     try {
@@ -109,7 +109,7 @@ const NO_BODY: SentBody = { bytes: new Uint8Array(), cutBytes: 0 }
 
 /** The first checks: size and authentication. @throws Refusal */
 export async function admit(context: ServiceContext, endpoint: Endpoint, request: Request) {
-  // Every endpoint refuses a body that is too large, even an endpoint without a body.
+  // Every endpoint rejects an oversized body, even an endpoint without a body.
   const bytes = endpoint.bodyBytes ?? context.config.bodyBytes
   const sent =
     endpoint.method === 'GET'
@@ -127,7 +127,7 @@ function callerOf(endpoint: Endpoint, body: unknown, query: unknown, header: str
 }
 
 /**
- * All other checks. The address pays first, by the size of the body, so that invalid requests are not free.
+ * All other checks. The address is charged first, by the size of the body, so that invalid requests are not free.
  * @throws Refusal
  */
 export async function callOf(
@@ -142,7 +142,7 @@ export async function callOf(
   const address = addressLimitOf(context, endpoint, operator)
   const paying = payingOf(context, endpoint, request, bytes)
   paying(() => address?.charge(context.addressOf(request), priceInMs(price, bytes.length, cutBytes)))
-  // An operator may name a pilgrim by the pseudonym that they read.
+  // Operators may name a pilgrim by the pseudonym that is shown to them.
   const named = <T>(value: T): T => (operator === null ? value : context.pseudonyms.reveal(value))
   const json = endpoint.bodyKind === 'json' ? named(parseJson(bytes)) : {}
   const header = endpoint.caller === 'none' ? null : request.headers.get('x-line-user-id')

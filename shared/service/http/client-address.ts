@@ -3,8 +3,8 @@
 const GROUPS = 8
 
 /**
- * The network of one subscriber: an IPv4 address itself, or the /64 of an IPv6 address, whose other half a subscriber
- * chooses freely. Any other text is returned unchanged.
+ * The network of one subscriber: an IPv4 address itself, or the /64 of an IPv6 address, whose other half the subscriber
+ * can vary freely. Any other text is returned unchanged.
  */
 export function clientNetwork(address: string): string {
   const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address)?.[1]

@@ -3,10 +3,10 @@
 export const escapeMarkup = (text: string): string =>
   text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('"', '&quot;')
 
-/** What is markup already, in a template of {@link markup}. */
+/** Text that is already markup, in a template of {@link markup}. */
 export const raw = (written: string) => ({ written })
 
-/** Escapes every text that the template holds. */
+/** Builds markup; escapes every value of the template. */
 export const markup = (
   parts: TemplateStringsArray,
   ...held: (string | number | boolean | ReturnType<typeof raw>)[]

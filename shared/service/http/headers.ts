@@ -40,8 +40,8 @@ export function crossOrigin(origins: readonly string[]) {
 type Headers = Record<string, string>
 
 /**
- * Takes from `set` the headers of the CORS plugin, without those of preflights. Elysia would merge them one by one
- * into a finished response, which costs more than the rest of its work.
+ * Copies the CORS plugin's headers, without those of preflights, from `set`. Elysia would merge them one by one into a
+ * finished response, which costs more than the rest of its work.
  */
 export function takeHeaders(set: Context['set'], requestId: string): Headers {
   const given = set.headers as Headers

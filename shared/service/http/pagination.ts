@@ -1,4 +1,4 @@
-/** Lists by pages. A cursor is opaque to clients, and valid only for the list and order that returned it. */
+/** Paginated lists. A cursor is opaque to clients, and valid only for the list and order that returned it. */
 import { z } from 'zod'
 import type { PageQuery } from '#shared/contracts/fields.ts'
 import { invalid } from '#shared/runtime/refusal.ts'
@@ -10,7 +10,7 @@ type Form = readonly [z.ZodType, ...z.ZodType[]]
 type Place<P extends Form> = { -readonly [I in keyof P]: z.infer<P[I]> }
 
 /**
- * Encodes the end of a page as a cursor. Ids stay readable in it, so that they are found and hidden as anywhere else.
+ * Encodes the end of a page as a cursor. Ids stay readable in it, so that they are found and replaced as elsewhere.
  * @param list name of the list and its order
  */
 export const encodeCursor = (list: string, position: readonly unknown[]): string =>
@@ -37,8 +37,8 @@ export function decodeCursor<const P extends Form>(
 
 /**
  * A page of a list.
- * @param position form of the place where a page ends
- * @param read reads at most `limit` rows after a place; null: from the start
+ * @param position form of the position where a page ends
+ * @param read reads at most `limit` rows after a position; null: from the start
  */
 export function readPage<const P extends Form, Row, Item>(
   list: string,
@@ -48,7 +48,7 @@ export function readPage<const P extends Form, Row, Item>(
   item: (row: Row) => Item,
   positionOf: (last: Row) => Place<P>,
 ): Promise<{ items: Item[]; next_cursor: string | null }> {
-  // Before a promise is made: what is read beside the page is not asked for, either, when the cursor is refused.
+  // Decoded synchronously, so that a forged cursor is rejected before the caller starts its other reads.
   const after = decodeCursor(list, position, cursor)
   const reading = async () => {
     // The extra row means that there is a next page.

@@ -1,4 +1,4 @@
-/** An answer that is prepared once: each encoding is compressed at the first request for it, and then kept. */
+/** A prepared answer: each encoding is compressed at the first request for it, and then cached. */
 import { promisify } from 'node:util'
 import { brotliCompress, brotliCompressSync, constants, gzip } from 'node:zlib'
 import { taggedResponse } from './headers.ts'
@@ -9,7 +9,7 @@ type Encoding = 'br' | 'zstd' | 'gzip' | 'identity'
 const ENCODINGS = ['br', 'zstd', 'gzip'] as const
 const FORMS: readonly Encoding[] = [...ENCODINGS, 'identity']
 
-// Quality 5 takes a millisecond for what 11 makes 5 % smaller in fifty.
+// Quality 5 takes a millisecond; quality 11 takes fifty for a result 5 % smaller.
 const QUALITY = { params: { [constants.BROTLI_PARAM_QUALITY]: 5 } }
 const ZSTD_LEVEL = 6
 
@@ -68,7 +68,7 @@ export class Prepared {
     return this.#bytes.length
   }
 
-  /** The body in each encoding, the plain one last. They are made in threads, once. */
+  /** The body in each encoding, uncompressed last. They are computed in threads, once. */
   forms(): Promise<[Encoding, Uint8Array][]> {
     this.#forms ??= Promise.all(
       FORMS.map(async (encoding) => [encoding, await encodeAside[encoding](this.#bytes)]),
@@ -76,7 +76,7 @@ export class Prepared {
     return this.#forms
   }
 
-  /** 200, or 304 when the client has this answer. */
+  /** 200, or 304 when the client has this version. */
   respond(request: Request, cacheControl: string): Response {
     const encoding = encodingOf(request.headers.get('accept-encoding'))
     const { blob, tag } = this.#body(encoding)

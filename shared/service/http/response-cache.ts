@@ -1,5 +1,5 @@
 /**
- * Stores the serialized answers of popular endpoints for a moment. Concurrent requests share one computation; errors
+ * Caches the serialized answers of popular endpoints for a moment. Concurrent requests share one computation; errors
  * are not cached.
  */
 import type { Elapsed, StartStopwatch } from '#shared/runtime/clock.ts'
@@ -21,7 +21,7 @@ interface Entry {
 /** Maximum number of cache keys per endpoint; each answer has up to two. */
 const MAX_KEYS = 256
 
-/** The key contains the role, because an answer with a token may contain more than the public one. */
+/** The key contains the role, because the answer to an operator may contain more than the public one. */
 const cacheKey = (operator: Operator | null, what: string): string => `${operator?.role ?? 'public'} ${what}`
 
 const pathAndQuery = ({ url }: Request): string => url.slice(url.indexOf('/', url.indexOf('//') + 2))

@@ -87,7 +87,7 @@ function counted(
   return response
 }
 
-/** Hides from an operator what opens a pilgrim's own data (`security/pseudonyms.ts`). */
+/** Replaces ids that give access to a pilgrim's own data by pseudonyms (`security/pseudonyms.ts`). */
 type Hide = (text: string) => string
 
 const termsOf = ({ temporaryIs503 }: Endpoint, error: unknown): unknown =>
@@ -116,7 +116,7 @@ function routeOf<E extends Endpoint>(context: ServiceContext, endpoint: E, handl
       data instanceof Response
         ? stamp(data, set, requestId)
         : enveloped(endpoint, hide(envelope(endpoint, data)), headersOf())
-    // What an operator or a proven pilgrim gets is not left in a browser's files.
+    // Answers for an operator or a proven pilgrim must not be stored by the browser.
     const isPersonal = operator !== null || request.headers.has('authorization')
     if (isPersonal && !answer.headers.has('cache-control')) answer.headers.set('cache-control', 'no-store')
     return answer
@@ -140,7 +140,7 @@ function routeOf<E extends Endpoint>(context: ServiceContext, endpoint: E, handl
   }
   const spanName = `${endpoint.method} ${endpoint.path}`
   const attributes = { 'http.request.method': endpoint.method, 'http.route': endpoint.path }
-  // Elysia parses this parameter list and prepares only what it names: no headers, query or cookies.
+  // Elysia parses this parameter list and prepares only the names in it: no headers, query or cookies.
   return ({ request, params, set }: Routed): Response | Promise<Response> => {
     const startedMs = performance.now()
     const requestId = requestIdOf(request)

@@ -1,6 +1,6 @@
 /**
  * A client of LINE's Messaging API. Every call has a timeout, which the SDK lacks, and every answer is classified by
- * what the caller does next.
+ * the caller's next step.
  */
 import { HTTPFetchError, messagingApi } from '@line/bot-sdk'
 import { webhookEndpoint } from '#shared/contracts/bot.ts'
@@ -28,7 +28,7 @@ export const isLineUserId = (id: string): boolean => /^U[0-9a-f]{32}$/.test(id)
 interface Fault {
   /** LINE's error text, for the message ledger; it may quote the message and name recipients. */
   readonly detail: string
-  /** A short form for the log, without anything that was sent. */
+  /** A short form for the log, without any sent content. */
   readonly brief: string
 }
 
@@ -79,7 +79,7 @@ export function createLineClient(settings: Config['line']) {
     /** Replies to a webhook event. LINE refuses a used reply token, so a repeated call is harmless. */
     reply: (replyToken: string, messages: readonly Message[]): Promise<Delivery> =>
       delivered(api.replyMessageWithHttpInfo({ replyToken, messages: [...messages] }), ANSWER_MS),
-    /** Rejects if LINE does not return it, as the calls below do. */
+    /** Rejects if LINE does not return it, as do the calls below. */
     async profile(userId: string): Promise<Profile> {
       const { displayName, pictureUrl, language } = await withTimeout(api.getProfile(userId), ANSWER_MS)
       return { displayName, pictureUrl: pictureUrl ?? null, language: language ?? null }
@@ -91,7 +91,7 @@ export function createLineClient(settings: Config['line']) {
       )
       return { limit: quota.type === 'limited' ? (quota.value ?? 0) : null, used: totalUsage }
     },
-    /** The webhook URL that is set at LINE. */
+    /** The webhook URL configured at LINE. */
     webhookAddress: async (): Promise<string> =>
       (await withTimeout(api.getWebhookEndpoint(), SEND_MS)).endpoint,
     menus: createMenus(api, blobs),
@@ -175,7 +175,7 @@ export const ownWebhookAddress = ({ publicUrl }: Pick<Config, 'publicUrl'>): str
 const TEXT_MAX = 200
 
 /**
- * The text of a message for lists: that of a text, and the alternative text of a card.
+ * The text of a message for lists: the text itself, or the alternative text of a card.
  * @param body the stored messages of one push; null for a picture without text
  */
 export function textOfMessage(body: readonly unknown[] | null): string | null {

@@ -6,7 +6,7 @@ import { type Notifications, NotificationSlot } from '#shared/contracts/messages
 import type { Tx } from '#shared/stores/db/db.ts'
 import { notificationPlan } from '#shared/stores/schema/tables.ts'
 
-/** When the hour of a slot begins on a local day, epoch milliseconds. An hour that clocks skip begins with the next one. */
+/** Start of a slot's hour on a local day, epoch milliseconds. An hour that clocks skip starts with the next one. */
 export function startOfSlot(calendar: Calendar, day: string, { hour }: NotificationSlot): number {
   const [year, month, date] = day.split('-').map(Number) as [number, number, number]
   return calendar.instant(year, month, date, hour, 0, 0)

@@ -1,6 +1,6 @@
 /**
- * Examples of requests and answers, composed of those that stand beside the fields (`.meta({ examples })`) and beside
- * an endpoint (`example`). The documentation shows them, and a test sends each request to a running service
+ * Examples of requests and answers, composed of the examples of fields (`.meta({ examples })`) and of endpoints
+ * (`example`). The documentation shows them, and a test sends each request to a running service
  * (tests/openapi/examples.test.ts).
  */
 import type { Endpoint } from '#shared/contracts/endpoint.ts'
@@ -12,7 +12,7 @@ export type Content = Readonly<
 >
 
 export interface Operation {
-  /** Parameters that are declared once for all have no `in`: they are references to headers. */
+  /** Shared parameters are references to headers and have no `in`. */
   readonly parameters: readonly {
     readonly name: string
     readonly in?: 'path' | 'query' | 'header'
@@ -25,16 +25,16 @@ export interface Operation {
   readonly responses: Readonly<Record<number, { readonly content?: Content }>>
 }
 
-/** What this folder reads of a document. */
+/** The parts of a document that this folder reads. */
 export interface Document {
   readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>
   readonly components: { readonly schemas: Readonly<Record<string, Schema>> }
 }
 
-/** The example of everything that has a random id. */
+/** Example of a random id. */
 const EXAMPLE_ID = '7d0f3c52-4a8e-4c6b-9d59-0b3b8f0a1c2e'
 
-/** An endpoint's example takes the place of what its fields say; an object field by field. */
+/** An endpoint's example overrides those of its fields; an object field by field. */
 const over = (composed: unknown, given: unknown): unknown =>
   given !== null && typeof given === 'object' && !Array.isArray(given) && typeof composed === 'object'
     ? { ...composed, ...given }
@@ -44,14 +44,14 @@ const over = (composed: unknown, given: unknown): unknown =>
 export function createExamples(components: Readonly<Record<string, Schema>>) {
   const resolve = ({ $ref }: Schema): Schema => components[$ref!.slice($ref!.lastIndexOf('/') + 1)]!
 
-  /** The example that stands beside a field. */
+  /** The example of the field itself. */
   function own(schema: Schema): unknown {
     if (schema.examples !== undefined) return schema.examples[0]
     if (schema.$ref !== undefined) return own(resolve(schema))
     return schema.anyOf?.map(own).find((example) => example !== undefined)
   }
 
-  /** A value of a schema. Without an example what may be null is null, and what may be left out is left out. */
+  /** A value of a schema. Without an example, nullable fields are null and optional fields are absent. */
   function of(schema: Schema, at: string): unknown {
     const beside = own(schema)
     if (beside !== undefined) return beside
@@ -89,12 +89,12 @@ export function createExamples(components: Readonly<Record<string, Schema>>) {
     const given = { ...example.params, ...example.query }
     for (const one of parameters) {
       if (one.in !== 'path' && one.in !== 'query') continue
-      // A body says it all.
+      // The example of the body contains everything.
       if (one.required) one.example = given[one.name] ?? of(one.schema, `${id}.${one.name}`)
       else if (requestBody === undefined) one.example = given[one.name] ?? own(one.schema)
     }
     const content = requestBody?.content ?? {}
-    // JSON, or a form; of bytes there is no example.
+    // JSON, or a form; bytes have no example.
     const body =
       content[JSON_MEDIA] ?? Object.values(content).findLast(({ schema }) => schema.type !== 'string')
     if (body !== undefined) body.examples = { example: { value: over(of(body.schema, id), example.body) } }

@@ -26,7 +26,7 @@ export interface Schema {
   readonly maximum?: number
 }
 
-/** Requests are described as they are sent, answers as they are read. */
+/** Requests are described as sent, answers as read. */
 type Direction = 'input' | 'output'
 
 const COMPONENTS = '#/components/schemas/'
@@ -38,7 +38,7 @@ const mapReferences = (value: unknown, map: (to: string) => string): unknown =>
     key === '$ref' && typeof one === 'string' ? map(one) : one,
   ) as unknown
 
-/** The name of a contract that no module exports: after its operation. */
+/** The name of a contract that no module exports, derived from its operation. */
 export const nameAfter = (id: string, what: 'Request' | 'Answer' | 'Form'): string =>
   `${id[0]!.toUpperCase()}${id.slice(1)}${what}`
 
@@ -53,7 +53,7 @@ const propertiesIn = (schema: Json): Properties => ({ properties: {}, required: 
 export const parsedProperties = (contract: z.ZodType): Properties =>
   propertiesIn(z.toJSONSchema(contract, { unrepresentable: 'any' }))
 
-/** The schemas that a document refers to, directly or through others, in their order. */
+/** The schemas that a document refers to, directly or indirectly, in their order. */
 function usedBy(document: Json, schemas: Readonly<Record<string, Json>>): Record<string, Json> {
   const used = new Set<string>()
   const visit = (part: unknown): unknown =>
@@ -97,7 +97,7 @@ export class NamedSchemas {
       metadata: metadata as unknown as typeof z.globalRegistry,
     })
     const to = direction === 'input' ? INPUTS : COMPONENTS
-    // The root is written in place when it has no name.
+    // A root without a name is written in place.
     const { it, definitions } = mapReferences(
       { it: root.properties!.it, definitions: root.$defs ?? {} },
       (target) => target.replace(DEFINITIONS, to),
@@ -114,7 +114,7 @@ export class NamedSchemas {
     this.#definitions[direction].set(name, schema)
   }
 
-  /** Names whose schema is not the same in requests and answers; in requests they end in Input. */
+  /** Names whose schema differs between requests and answers; those of requests end in Input. */
   #twofold(): Set<string> {
     const { input, output } = this.#definitions
     const asOutput = (schema: Json) => mapReferences(schema, (to) => to.replace(INPUTS, COMPONENTS))

@@ -110,7 +110,7 @@ export function openApiDocument(
       description: DESCRIPTION,
       license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
     },
-    // Relative, so that the page tries requests on the host name where it is open: two names lead here.
+    // Relative, so that the page sends requests to the host name it was opened on: the service has two names.
     servers: [{ url: '/', description: 'The server that sent this document' }],
     tags: Object.values(TAGS),
     paths,

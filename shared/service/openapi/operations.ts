@@ -147,7 +147,7 @@ export function successesOf(endpoint: Endpoint, schemas: NamedSchemas): Json {
 
 // The errors of an endpoint: those that follow from its declaration, and those that it declares itself.
 
-/** A sentence of each code, for examples. */
+/** Example message for each error code. */
 const SENTENCES: Record<ErrorCode, string> = {
   'invalid-request': 'lat: must be at most 90',
   unauthorized: 'The token is not valid.',
@@ -157,7 +157,7 @@ const SENTENCES: Record<ErrorCode, string> = {
   'not-found': 'There is no pilgrim with the id w-5hk3q7d2m9x0c4v8b1n6r2t7ye.',
   'method-not-allowed': 'This address takes GET, HEAD, OPTIONS.',
   'too-slow': `The body arrives too slowly (${BODY_PACE}): please send it again.`,
-  conflict: 'The event has ended. An ended event can not be reopened.',
+  conflict: 'The event has ended. An ended event cannot be reopened.',
   erased:
     'The data of this pilgrim were deleted, so nothing is stored. Agree to the privacy notice to start anew.',
   gone: 'This link has ended. Ask the pilgrim for a new one.',
@@ -190,7 +190,7 @@ function codesOf(endpoint: Endpoint): Map<number, ErrorCode[]> {
   if (access !== 'public' || actsForPilgrim(endpoint)) codes.add('unauthorized')
   if (ACCESS_LEVEL[access] > 0 || actsForPilgrim(endpoint)) codes.add('forbidden')
   if (closedAtEnd) codes.add('ended')
-  // Public reads are counted by address.
+  // Public reads are limited by address.
   if (limit !== null || method === 'GET') codes.add('rate-limited')
   if (method !== 'GET') for (const code of ['too-slow', 'too-large'] as const) codes.add(code)
   const all = Object.keys(STATUS_OF_CODE) as ErrorCode[]

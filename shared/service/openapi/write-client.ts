@@ -1,6 +1,4 @@
-/**
- * Writes what `shared/client` knows of the API: the types of every operation, and a table of how each is called.
- */
+/** Writes what `shared/client` needs of the API: the types of every operation, and a table of how to call each one. */
 import type { Content, Document, Operation } from './examples.ts'
 import type { Schema } from './named-schemas.ts'
 import { EVENTS, JSON_MEDIA } from './operations.ts'
@@ -9,7 +7,7 @@ import { ENDPOINTS } from '#shared/contracts/endpoints.ts'
 import { ACCESS_LEVEL } from '#shared/service/security/admin-auth.ts'
 import { openApiDocument, operationIn, templateOf } from './openapi-document.ts'
 
-/** What may be absent may be undefined in an input, because JSON leaves it out; an answer has no undefined. */
+/** Optional fields of an input may be undefined, because JSON omits them; an answer has no undefined. */
 type Use = 'input' | 'answer'
 
 const REFERENCE = '#/components/schemas/'
@@ -26,13 +24,13 @@ const propertyName = (name: string): string => (/^[A-Za-z_$][\w$]*$/.test(name) 
 const literal = (value: unknown): string =>
   typeof value === 'string' ? `'${value.replaceAll(/['\\]/g, '\\$&')}'` : JSON.stringify(value)
 
-/** A type that several schemas may be, each named once. */
+/** A union of types, each named once. */
 function union(types: readonly string[]): string {
   const distinct = [...new Set(types)]
   return distinct.includes('unknown') ? 'unknown' : distinct.join(' | ')
 }
 
-/** A type as a part of another: a compound of several stands in parentheses. */
+/** A type as a part of another: a compound type gets parentheses. */
 function partOf(schema: Schema, use: Use): string {
   const type = typeOf(schema, use)
   const { enum: values, anyOf, oneOf, allOf } = schema
@@ -40,7 +38,7 @@ function partOf(schema: Schema, use: Use): string {
   return isCompound && /[|&]/.test(type) ? `(${type})` : type
 }
 
-/** @throws Error for a reference that is no named schema */
+/** @throws Error for a reference to an unnamed schema */
 function typeOf(schema: Schema, use: Use = 'answer'): string {
   const { $ref, enum: values, anyOf, oneOf, allOf, type, items = {}, prefixItems } = schema
   const each = (all: readonly Schema[]) => all.map((one) => typeOf(one, use))
@@ -61,7 +59,7 @@ function nameOf(reference: string): string {
   return reference.slice(REFERENCE.length)
 }
 
-/** The schemas that a part of the document refers to, also through others. */
+/** The schemas that a part of the document refers to, directly or indirectly. */
 function namesIn(
   part: unknown,
   schemas: Readonly<Record<string, Schema>>,
@@ -90,7 +88,7 @@ function objectOf({ properties = {}, required = [], additionalProperties: more }
   })
   const any = typeof more === 'object' ? typeOf(more, use) : 'unknown'
   if (lines.length === 0) return more === false ? 'Record<string, never>' : `Record<string, ${any}>`
-  // A named property need not be of the type of the others, so only unknown can be beside them.
+  // A named property may have another type than the additional ones, so only unknown can be beside it.
   if (typeof more === 'object') lines.push('[name: string]: unknown')
   return `{\n  ${indented(lines.join('\n'))}\n}`
 }
@@ -103,7 +101,7 @@ interface Call {
   readonly operation: Operation
 }
 
-/** Tracker apps send in formats of their own; a page that loads the client never does. */
+/** Tracker apps use their own formats and do not use this client. */
 const isForTrackerApps = ({ path }: Endpoint): boolean => path.startsWith('/api/event/ingest/')
 
 export function clientModule(): string {
@@ -143,7 +141,7 @@ const successOf = ({ endpoint, operation }: Call): Content =>
 
 const isStream = ({ endpoint }: Call): boolean => endpoint.media === EVENTS
 
-/** The schema of a JSON body; undefined: another form of body comes first. */
+/** The schema of a JSON body; undefined: the body has another form. */
 const jsonBodyOf = ({ requestBody }: Operation): Schema | undefined => {
   const [first] = Object.entries(requestBody?.content ?? {})
   return first?.[0] === JSON_MEDIA ? first[1].schema : undefined
@@ -184,13 +182,13 @@ function inputOf({ endpoint, operation }: Call): string {
   return parts.length > 0 ? parts.join(' & ') : 'Nothing'
 }
 
-/** A query is text; numbers are written as such. A cursor is given as `next_cursor` was answered. */
+/** A query is text; numbers are written as such. A cursor has the type of `next_cursor`. */
 function queryType(name: string, schema: Schema): Schema {
   if (name === 'cursor') return { type: ['string', 'null'] }
   return schema.type === 'string' && schema.enum === undefined ? { type: ['string', 'number'] } : {}
 }
 
-/** Whether the success is a text that is no JSON, such as a page. */
+/** Whether the success is text other than JSON, such as a page. */
 const isText = ({ media, otherMedia }: Endpoint): boolean =>
   [media ?? '', ...otherMedia].every((one) => one.startsWith('text/'))
 
@@ -202,9 +200,9 @@ function dataOf(call: Call): string {
 }
 
 /**
- * What a call needs beside its input: `a` the operator's token, `u` the pilgrim's ID token, `b` the pilgrim's id in
- * the body, `q` in the query, `h` in a header, `r` a raw body. The answer is JSON in the envelope; `j` JSON without
- * it, `t` text, `o` other bytes.
+ * What a call needs besides its input: `a` the operator's token, `u` the pilgrim's ID token, `b` the pilgrim's id in
+ * the body, `q` in the query, `h` in a header, `r` a raw body. The answer is JSON in the envelope; `j` JSON without it,
+ * `t` text, `o` other bytes.
  */
 function flagsOf(endpoint: Endpoint): string {
   const { access, bodyKind, caller, media, readsIdentity, sent } = endpoint
@@ -218,7 +216,7 @@ function flagsOf(endpoint: Endpoint): string {
   ].join('')
 }
 
-/** The client puts `/api/event` in the place of `~`: a page loads every byte of this table. */
+/** The client replaces `~` by `/api/event`: a page loads every byte of this table. */
 const lineOf = (endpoint: Endpoint): string =>
   `${endpoint.method} ${templateOf(endpoint.path).replace(/^\/api\/event/, '~')} ${flagsOf(endpoint)}`.trimEnd()
 

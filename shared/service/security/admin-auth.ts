@@ -42,11 +42,11 @@ export const fingerprintOf = (value: string): string => hashOf(value).slice(0, 1
 export interface Auth {
   /** Returns the operator of a token; null without a token. @throws Refusal 401 for a wrong one, after a delay */
   authenticate(token: string | null, address: string): Promise<Operator | null>
-  /** Tokens that owners have made. */
+  /** Tokens created by owners. */
   readonly made: MadeTokens
 }
 
-/** Compares in constant time with every known token. Without any, every token is wrong. */
+/** Compares in constant time with every known token. Without any tokens, every one is wrong. */
 export function createAuth(
   tokens: readonly Token[],
   now: () => number,

@@ -9,7 +9,7 @@ export interface Acting extends Operator {
   readonly requestId: string
 }
 
-/** Who writes: an operator, or a pilgrim for an erasure of their own data. */
+/** The author of a write: an operator, or a pilgrim who erases their own data. */
 export type Actor = Omit<Acting, 'role' | 'level'> & { readonly role: AuditRole }
 
 export async function audit(

@@ -1,6 +1,6 @@
 /**
- * Limits by caller, of what is no check-in and no track point (those: `kv/lua/check-in-limit.lua`), and by address, of all
- * calls.
+ * Limits by caller, for calls other than check-ins and track points (`kv/lua/check-in-limit.lua`), and by address, for
+ * all calls.
  */
 import type { Window } from '#shared/runtime/config/config.ts'
 import { rateLimited } from '#shared/runtime/refusal.ts'
@@ -23,18 +23,18 @@ export async function charge(kv: KvKeys, name: string, key: string, window: Wind
 }
 
 // The rate limit of all calls from one address, for any user id: a sliding window in the memory of this process. Writes
-// have one, and reads that no cache answers have another.
+// have one, and reads not answered from a cache have another.
 //
 // It limits clients that invent user ids. It must not slow a check-in, so it uses no store: it takes about a
 // microsecond and works while the kv is unavailable. Each replica counts separately.
 
 /**
- * SOS presses of an address beyond its limits, which are a thousand phones' behind one address. A press is at most 4 kB,
- * and an invented pilgrim's keeps 1 kB.
+ * SOS presses still accepted from an address that has used up its other limits. A press is at most 4 kB, and one of an
+ * invented pilgrim stores 1 kB.
  */
 export const ALARM_LIMIT: Window = { max: 120, windowMs: 60_000 }
 
-/** Charges, oldest first: until when each counts, and how much. The window begins at index `from`. */
+/** Charges, oldest first: when each expires, and how much. The window begins at index `from`. */
 interface Charges {
   times: number[]
   counts: number[]
@@ -44,18 +44,21 @@ interface Charges {
 }
 
 export interface AddressLimit {
-  /** Counts a call, or what costs as much as several: the price of one is a millisecond of a processor. @throws Refusal 429 if the window of the address is full */
+  /**
+   * Counts a call, or a cost equal to several calls: one is a millisecond of a processor.
+   * @throws Refusal 429 if the window of the address is full
+   */
   charge(address: string, calls?: number): void
   held(): number
 }
 
-/** What pending points add to the price of an answer that was made from them, in calls. */
+/** Additional price of an answer computed from pending points, in calls. */
 export const priceOf = (pendingPoints: number | null | undefined): number =>
   Math.floor((pendingPoints ?? 0) / 100)
 
 /**
  * @param clock monotonic milliseconds
- * @param stepMs charges within this time are one, which counts until the last of them would; 0: each by itself
+ * @param stepMs charges within this time count as one, which expires with the last of them; 0: each by itself
  */
 export function createAddressLimit(
   window: Window,
@@ -66,7 +69,7 @@ export function createAddressLimit(
   const byAddress = new Map<string, Charges>()
   let sweepAt = clock() + windowMs
 
-  /** Drops charges outside the window. The arrays are shortened only occasionally, which keeps a call cheap. */
+  /** Drops expired charges. The arrays are shortened only occasionally, which keeps a call cheap. */
   const expire = (charges: Charges, now: number): number => {
     const { times, counts } = charges
     while (charges.from < times.length && times[charges.from]! <= now - windowMs)

@@ -1,6 +1,6 @@
 /**
  * The rule for writes without proof. With `EVENT_IDENTITY=open` an id that no app made is a claim, because others may
- * know it, as they know LINE ids. A claim may add. It may never reveal, and never take away.
+ * know it, such as a LINE id. A claim may add data, but never reveal or remove any.
  */
 import type { Config, Window } from '#shared/runtime/config/config.ts'
 import { actsForPilgrim, type Endpoint } from '#shared/contracts/endpoint.ts'
@@ -11,19 +11,19 @@ import { charge } from './caller-and-address-limits.ts'
 
 /**
  * What an endpoint does for a claim:
- * - `adds`: points, or something beside what is there;
- * - `writes`: words and counters that stand until they are written again;
+ * - `adds`: points, or an item beside existing ones;
+ * - `writes`: words and counters that can be overwritten;
  * - `hides`: hides the pilgrim at most, and destroys nothing; the opposite request undoes it;
- * - `refused`: 403, because it reveals what the pilgrim keeps to themselves, or takes it away.
+ * - `refused`: 403, because it reveals or removes private data.
  */
 export type ClaimRule = 'adds' | 'writes' | 'hides' | 'refused'
 
 type RuleOf = ClaimRule | ((body: { readonly live_hours?: number | null | undefined }) => ClaimRule)
 
-/** A link that shows the place needs proof. */
+/** A link that shows the pilgrim's position needs proof. */
 const unlessLive: RuleOf = ({ live_hours: hours }) => (hours == null ? 'adds' : 'refused')
 
-/** The rule of every endpoint that acts in a pilgrim's name, by the id of the endpoint. */
+/** The rule of every endpoint that acts in a pilgrim's name, by endpoint id. */
 export const CLAIM_RULES: Readonly<Record<string, RuleOf>> = {
   checkIn: 'adds',
   syncTrack: 'adds',
@@ -52,17 +52,17 @@ export const CLAIM_RULES: Readonly<Record<string, RuleOf>> = {
 }
 
 /**
- * Whether a request in this id's name is a claim. With `EVENT_IDENTITY=line` the router has verified the ID token; an id
- * that an app made is known to its pilgrim alone.
+ * Whether a request in this id's name is a claim. With `EVENT_IDENTITY=line` the router has verified the ID token; only
+ * its pilgrim knows an id that an app made.
  */
 export const isClaim = ({ identity }: Pick<Config, 'identity'>, userId: string): boolean =>
   identity === 'open' && !isAppId(userId)
 
-/** Trackers, and devices, that an address adds to one claim in a day; a claim has ten of each. */
+/** Trackers and devices that an address may add to one claim per day; a claim may have ten of each. */
 export const CLAIM_QUOTA: Window = { max: 3, windowMs: 86_400_000 }
 
 /**
- * Counts something of which a pilgrim has only so many, so that no stranger fills the pilgrim's quota at once.
+ * Counts items of which a pilgrim may have only a few, so that a stranger cannot fill the pilgrim's quota at once.
  * @param what names the quota
  * @throws Refusal 429 for a claim to which the address has added enough
  */

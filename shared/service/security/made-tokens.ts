@@ -1,6 +1,6 @@
 /**
- * Admin tokens that owners have made in the console, followed by every process. The table has their hashes alone, so no
- * reading of it opens the console.
+ * Admin tokens that owners have created in the console, followed by every process. The table contains only their
+ * hashes, so reading it gives no access to the console.
  */
 import { isNull } from 'drizzle-orm'
 import type { Log } from '#shared/runtime/log.ts'
@@ -11,7 +11,7 @@ import { adminTokens } from '#shared/stores/schema/tables.ts'
 export type MadeToken = typeof adminTokens.$inferSelect
 
 export interface MadeTokens {
-  /** Those that were not revoked. */
+  /** Tokens that are not revoked. */
   readonly current: readonly MadeToken[]
   /** Reads them now. Rejects without the database. */
   refresh(): Promise<void>

@@ -78,6 +78,6 @@ async function subjectOf(
 
 const HOUR_MS = 3_600_000
 
-/** A time of a pilgrim's device: while identity is open, of whole hours, because others may have learnt the id. */
+/** A time from a pilgrim's device: while identity is open rounded to whole hours, because others may know the id. */
 export const timeOfDevice = ({ identity }: Pick<Config, 'identity'>, ms: number): string =>
   time(identity === 'line' ? ms : ms - (ms % HOUR_MS))

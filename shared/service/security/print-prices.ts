@@ -1,4 +1,4 @@
-/** `bun run prices`: prints what each public write costs at its largest body. */
+/** `bun run prices`: prints the cost of each public write at its largest body. */
 import { ENDPOINTS } from '#shared/contracts/endpoints.ts'
 import { MAX_POINTS } from '#shared/contracts/fields.ts'
 import { readCommandLine } from '#shared/runtime/command-line.ts'
@@ -14,7 +14,7 @@ of all together.
   --help   print this text
 `
 
-/** The shortest point has about so many bytes. */
+/** Bytes of the shortest point. */
 const SHORTEST_POINT = 47
 
 readCommandLine(USAGE, {})

@@ -1,8 +1,7 @@
 /**
- * Pseudonyms: what operators below owner read in place of an id that an app made. While identity is open such an id is
- * the key to its pilgrim's own data, so whoever operates the event must not learn it. Nothing is stored: a pseudonym is
- * the id's 128 bits, encrypted with a key that all replicas derive from the owners' tokens. When these change, so do
- * the pseudonyms.
+ * Pseudonyms: operators below owner see them in place of ids that an app made. While identity is open such an id is the
+ * key to its pilgrim's own data, so other operators must not learn it. Nothing is stored: a pseudonym is the id's 128
+ * bits, encrypted with a key that all replicas derive from the owners' tokens. When these change, so do the pseudonyms.
  */
 import { createCipheriv, createDecipheriv, createHmac, hkdfSync } from 'node:crypto'
 import { appIdOf, bytesOfAppId } from '#shared/core/rules/app-id.ts'
@@ -10,14 +9,16 @@ import type { Config } from '#shared/runtime/config/config.ts'
 import { ROLE_LEVEL, type Operator } from './admin-auth.ts'
 
 const APP_IDS = /w-[0-7][0-9a-hjkmnp-tv-z]{25}/g
-/** `p-`, the encrypted id of 16 bytes, and a tag of 5, so that no pilgrim can have an id that is a pseudonym. */
+/**
+ * `p-`, the encrypted 16 bytes of the id, and a 5-byte tag, so that no pilgrim's id can be mistaken for a pseudonym.
+ */
 const PSEUDONYMS = /p-([0-9a-f]{32})([0-9a-f]{10})/g
 const TAG_DIGITS = 10
 
 export interface Pseudonyms {
-  /** A text in which an operator finds no id that opens a pilgrim's own data. */
+  /** Replaces every id in a text that would give the operator access to a pilgrim's own data. */
   hide(text: string, operator: Pick<Operator, 'level'> | null): string
-  /** A value of JSON with the ids in place of their pseudonyms. What is no pseudonym of ours stays. */
+  /** Replaces pseudonyms in a JSON value by their ids. Foreign pseudonyms stay. */
   reveal<T>(value: T): T
 }
 
@@ -29,7 +30,7 @@ export function createPseudonyms({ identity, tokens }: Pick<Config, 'identity' |
   const tagOf = (id: string) => createHmac('sha256', tagKey).update(id).digest('hex').slice(0, TAG_DIGITS)
 
   const pseudonymOf = (id: string): string => {
-    // One block with a key for nothing else: no mode hides more.
+    // A single block under a dedicated key, so ECB reveals no more than any other mode.
     const cipher = createCipheriv('aes-128-ecb', key, null).setAutoPadding(false)
     return `p-${cipher.update(bytesOfAppId(id)!).toString('hex')}${tagOf(id)}`
   }

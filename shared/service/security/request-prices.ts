@@ -1,6 +1,6 @@
 /**
- * What a public write costs us at most, by the id of its endpoint. An address pays it before the body is parsed, whatever
- * the answer is. `bun run prices` prints the table; `tests/security/request-prices.long.test.ts` measures it.
+ * The maximum cost of a public write, by endpoint id. An address is charged before the body is parsed, whatever the
+ * answer is. `bun run prices` prints the table; `tests/security/request-prices.long.test.ts` measures it.
  */
 import type { Endpoint, ServiceName } from '#shared/contracts/endpoint.ts'
 import type { Window } from '#shared/runtime/config/config.ts'
@@ -10,7 +10,7 @@ export interface Price {
   /** Milliseconds of a processor per call, and per 10 kB of its body: Caddy, service, Redis and Postgres. */
   readonly ms: number
   readonly msPer10kB: number
-  /** Bytes that all stores keep of a call, of each byte of its body, and of each of its points. */
+  /** Bytes that all stores keep per call, per byte of its body, and per point. */
   readonly kept: number
   readonly keptPerByte: number
   readonly keptPerPoint: number
@@ -22,13 +22,13 @@ const price = (
   { kept = 0, perByte = 0, perPoint = 0 }: { kept?: number; perByte?: number; perPoint?: number } = {},
 ): Price => ({ ms, msPer10kB, kept, keptPerByte: perByte, keptPerPoint: perPoint })
 
-/** A pending point takes about 90 bytes of Redis, a stored one 200 of Postgres. */
+/** A pending point takes about 90 bytes in Redis, a stored one 200 in Postgres. */
 const POINT_BYTES = 300
 /** A new pilgrim: a row, and a place on the live map. */
 const PILGRIM_BYTES = 1_000
 
 const points = price(1, 7, { kept: PILGRIM_BYTES, perPoint: POINT_BYTES })
-/** An app's points are counted by the bytes of the body: the shortest has about 120. */
+/** An app's points are charged by the bytes of the body: the shortest has about 120. */
 const ingest = price(1, 5, { kept: 100, perByte: POINT_BYTES / 120 })
 const query = price(1, 0, { kept: 100 + POINT_BYTES })
 const words = price(2, 6, { kept: PILGRIM_BYTES, perByte: 1 })
@@ -65,14 +65,14 @@ export const PRICES: Readonly<Record<string, Price>> = {
   raiseEmergency: row,
 }
 
-/** Calls without a price of their own keep nothing: reads, and what removes. */
+/** Calls without their own price store nothing: reads and deletions. */
 export const priceOfCall = ({ id }: Pick<Endpoint, 'id'>): Price =>
   Object.hasOwn(PRICES, id) ? PRICES[id]! : read
 
-/** A drawing of a card, and what is stored of it. */
+/** Drawing a card, and storing it. */
 export const DRAWING = { ms: 100, bytes: 120_000 } as const
 
-/** Milliseconds for 10 kB that are received and left out (`SentBody`). */
+/** Milliseconds per 10 kB that are received and cut (`SentBody`). */
 const CUT_MS_PER_10KB = 0.1
 
 /** In units of the address limit, milliseconds of a processor. */
@@ -96,14 +96,14 @@ export function keptBytes(
 }
 
 /**
- * Parts of an address's milliseconds (`EVENT_LIMIT_ADDRESS`) that its writes to a service may take, and its reads of it
- * that no cache answers. Together they are one, so that all services together give an address so much, although no
- * service knows of the others.
+ * Parts of an address's budget (`EVENT_LIMIT_ADDRESS`) for its writes to each service, and for its reads there that are
+ * not answered from a cache. They add up to one, so that all services together give an address the whole budget,
+ * although no service knows of the others.
  */
 export const SHARES: Readonly<
   Partial<Record<ServiceName, { readonly writes: number; readonly reads: number }>>
 > = {
-  // A tracker app sends the points of a day in a dead zone at once, 2,880 of them.
+  // After a day in a dead zone a tracker app sends its 2,880 points at once.
   tracking: { writes: 0.5, reads: 0.03 },
   'survey-profile': { writes: 0.1, reads: 0.16 },
   'feedback-media': { writes: 0.1, reads: 0.05 },
@@ -111,12 +111,12 @@ export const SHARES: Readonly<
   'line-bot': { writes: 0.02, reads: 0 },
 }
 
-/** A process that runs one service names it without the hyphen. */
+/** Process names omit the hyphen of a service. */
 const plain = (service: string): string => service.replace('-', '')
 
 /**
  * The limits of an address in a service.
- * @param service with or without its hyphen; any other name has the whole limit
+ * @param service with or without its hyphen; any other name gets the whole limit
  */
 export function createServiceLimits(window: Window, service: string) {
   const share = Object.entries(SHARES).find(([name]) => plain(name) === plain(service))
@@ -126,7 +126,7 @@ export function createServiceLimits(window: Window, service: string) {
   return { addresses: limitOf(writes), reads: limitOf(reads) }
 }
 
-/** What an address may have each service keep in an hour (bytes), 50 MB in all; others keep nothing for it. */
+/** Bytes per hour that an address may have each service store, 50 MB in all; other services store nothing for it. */
 export const KEPT_AN_HOUR: Readonly<Partial<Record<ServiceName, number>>> = {
   tracking: 25_000_000,
   'survey-profile': 4_000_000,
@@ -134,13 +134,13 @@ export const KEPT_AN_HOUR: Readonly<Partial<Record<ServiceName, number>>> = {
   'line-bot': 1_000_000,
 }
 const HOUR_MS = 3_600_000
-/** The window is exact to this. */
+/** Resolution of the window. */
 const STEP_MS = 1_000
-/** The default of `EVENT_LIMIT_ADDRESS`. A higher one, for a larger crowd behind one address, raises the bytes, too. */
+/** The default of `EVENT_LIMIT_ADDRESS`. A higher one, for a larger crowd behind one address, raises the bytes too. */
 const USUAL_CALLS = 6_000
 
 export interface KeptLimit {
-  /** @throws Refusal 429 for an address that has had a service keep too much */
+  /** @throws Refusal 429 for an address that has stored too much in a service */
   charge(service: ServiceName, address: string, bytes: number): void
 }
 

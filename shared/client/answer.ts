@@ -17,7 +17,7 @@ export interface Failure {
   readonly error: ClientError
 }
 
-/** The service's codes, and what happens before or after it: see `code` in the README. */
+/** The service's codes, and those of failures outside it: see `code` in the README. */
 export type ClientErrorCode =
   | ErrorCode
   | 'network'
@@ -37,11 +37,11 @@ export interface ClientError {
   readonly message: string
   /** Seconds that the service asks to wait. */
   readonly retryAfter?: number
-  /** Names the request when you ask for help. */
+  /** Identifies the request in support questions. */
   readonly requestId?: string
-  /** What `fetch` failed with, where there was no answer. */
+  /** The error of `fetch`, if there was no answer. */
   readonly cause?: unknown
-  /** The JSON of the refusal, where an endpoint says more than the sentence. */
+  /** The JSON of the refusal, if an endpoint adds details to the message. */
   readonly body?: unknown
 }
 
@@ -51,9 +51,9 @@ export const failure = (
   more?: Partial<Pick<ClientError, 'status' | 'cause'>>,
 ): Failure => ({ ok: false, error: { status: 0, code, message, ...more } })
 
-/** Whoever asks for more is mistaken, and timers take no longer time than 24 days. */
+/** A longer wait is a mistake, and timers are limited to 24 days. */
 const LONGEST_S = 86_400
-/** Most seconds of a refusal without one of the service's codes: something in between has answered. */
+/** Maximum wait of a refusal without one of the service's codes: an intermediary has answered. */
 const LONGEST_OF_OTHERS_S = 300
 
 export async function readRefusal(response: Response): Promise<Failure> {
@@ -92,7 +92,7 @@ export async function readSuccess<T>(
   const body: { readonly ok?: unknown; readonly data?: unknown } | undefined = parse(text)
   if (body && form === 'json') return success(body)
   if (body?.ok === true && 'data' in body) return success(body.data)
-  // The sign-in page of a hotel's network answers 200, too.
+  // The sign-in page of a hotel's network also answers 200.
   return failure('unexpected', 'The service has not answered.', { status })
 }
 
@@ -128,7 +128,7 @@ const innermost = (error: unknown): string => {
 
 /**
  * Sends a request and reads its answer. Never rejects: a failure has the code `network`, `timeout` or `aborted`.
- * @param read reads the answer; the time limit holds for it, too
+ * @param read reads the answer; the timeout covers it, too
  */
 export async function exchange<T>(
   send: Fetch,
@@ -137,7 +137,7 @@ export async function exchange<T>(
   { timeoutMs, signal }: ExchangeLimits,
   read: (response: Response) => T | Promise<T>,
 ): Promise<T | Failure> {
-  // Not AbortSignal.any and AbortSignal.timeout: many phones on a walk are older than these.
+  // Not AbortSignal.any and AbortSignal.timeout: many phones on a walk do not support these.
   const controller = new AbortController()
   let code: ClientErrorCode = 'network'
   const abort = (why: ClientErrorCode) => {

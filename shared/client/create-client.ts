@@ -4,11 +4,11 @@ import { OPERATIONS, type Operations } from './api.ts'
 import type { StreamEvent, StreamOptions } from './stream.ts'
 
 export interface ClientOptions extends Callers {
-  /** Where the service answers, such as `https://walk.example`. Empty on the service's own pages. */
+  /** Base URL of the service, such as `https://walk.example`. Empty on the service's own pages. */
   readonly baseUrl: string | URL
   /** Used in place of the global `fetch`. */
   readonly fetch?: Fetch | undefined
-  /** Time to a complete answer, in milliseconds; 30 s unless given. */
+  /** Timeout of a complete answer, in milliseconds; default 30 s. */
   readonly timeoutMs?: number | undefined
 }
 
@@ -16,14 +16,14 @@ export interface CallOptions {
   readonly signal?: AbortSignal | undefined
   readonly timeoutMs?: number | undefined
   readonly headers?: Readonly<Record<string, string>> | undefined
-  /** An `etag` of an earlier answer. While nothing has changed, the error code is `not-modified`. */
+  /** An `etag` of an earlier answer. If nothing has changed, the error code is `not-modified`. */
   readonly ifNoneMatch?: string | undefined
 }
 
-/** A file that the service answers. */
+/** A file from the service. */
 export interface Download {
   readonly blob: Blob
-  /** The name that the service gives it. */
+  /** The file name set by the service. */
   readonly filename: string | undefined
 }
 
@@ -31,14 +31,14 @@ type Method<O extends { input: unknown; data: unknown }> = object extends O['inp
   ? (input?: O['input'], options?: CallOptions) => Promise<Answer<O['data']>>
   : (input: O['input'], options?: CallOptions) => Promise<Answer<O['data']>>
 
-/** What an operation takes and answers: `Input<'checkIn'>`, `Data<'checkIn'>`. */
+/** Input and answer of an operation: `Input<'checkIn'>`, `Data<'checkIn'>`. */
 export type Input<K extends keyof Operations> = Operations[K]['input']
 export type Data<K extends keyof Operations> = Operations[K]['data']
 
 export type Client = { readonly [K in keyof Operations]: Method<Operations[K]> } & {
   /** Events for operators, as they happen, with reconnection. Ends when `signal` aborts or the service refuses. */
   stream(options?: StreamOptions): AsyncGenerator<StreamEvent, void, undefined>
-  /** Any operation's answer as a file, in the media type `accept`. */
+  /** The answer of any operation as a file, in the media type `accept`. */
   download<K extends keyof Operations>(
     operation: K,
     input: Input<K>,
@@ -51,7 +51,7 @@ type Fields = Record<string, unknown>
 type Form = Parameters<typeof readSuccess>[1]
 const FORMS: Record<string, Form> = { j: 'json', t: 'text', o: 'blob' }
 
-/** The address before each path. @throws TypeError without a scheme: `localhost:8443` would be read as another one */
+/** The base of all paths. @throws TypeError without a scheme: `localhost:8443` would be read as another one */
 function baseOf(given: string | URL): string {
   const base = String(given).replace(/\/+$/, '')
   if (base && !/^https?:\/\/./i.test(base))
@@ -88,7 +88,7 @@ export function createClient(options: ClientOptions): Client {
       const limits = { timeoutMs: more.timeoutMs ?? timeoutMs, signal: more.signal }
       return await exchange(send, url, init, limits, read)
     } catch (error) {
-      // The input is no JSON (a cycle, a BigInt), or the identity could not be read.
+      // The input cannot be JSON (a cycle, a BigInt), or the identity could not be read.
       return failure('unexpected', `The request could not be made: ${(error as Error).message}`)
     }
   }
@@ -121,22 +121,22 @@ export function createClient(options: ClientOptions): Client {
   }
 }
 
-// The request of a call, from its one object of fields.
+// The pilgrim of a call.
 
 export interface Identity {
   readonly userId: string
-  /** LIFF ID token, where the service verifies who calls (EVENT_IDENTITY=line). */
+  /** LIFF ID token, if the service verifies callers (EVENT_IDENTITY=line). */
   readonly idToken?: string | undefined
 }
 
-/** A value, or a function that is asked for it before each call. */
+/** A value, or a function that is called before each request. */
 type Source<T> = T | undefined | (() => T | undefined | Promise<T | undefined>)
 
-/** Who calls: a pilgrim, an operator, or both. */
+/** The caller: a pilgrim, an operator, or both. */
 interface Callers {
   /** Fills `user_id`, and the `Authorization` header of a pilgrim's call. */
   readonly identity?: Source<Identity>
-  /** An operator's token, for the calls that take one. */
+  /** An operator's token, for the calls that need one. */
   readonly token?: Source<string>
 }
 
@@ -148,8 +148,8 @@ interface BuiltRequest {
 }
 
 /**
- * Fields that the path names go to the path, `user_id` comes from the identity where it is absent, and the others go
- * to the body, or to the query where the method has no body.
+ * Fields named in the path go to the path, `user_id` defaults to the identity's, and the others go to the body, or to
+ * the query if the method has no body.
  */
 async function buildRequest(
   base: string,

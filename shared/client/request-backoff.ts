@@ -2,10 +2,9 @@ const FIRST_MS = 1_000
 const LONGEST_MS = 60_000
 
 /**
- * How long to wait before the next attempt, in whole milliseconds: 1 s, doubled with each failure up to 60 s, at least
- * what the service asked for. Up to half of it is added at random, so that a crowd does not come back at the same
- * moment.
- * @param failures before this one, in a row
+ * Wait before the next attempt, in whole milliseconds: 1 s, doubled with each failure up to 60 s, at least the time the
+ * service asked for. Up to half of it is added at random, so that a crowd does not return at the same moment.
+ * @param failures consecutive failures before this one
  * @param random in [0, 1)
  */
 export const backoffMs = (failures: number, retryAfterS: number | undefined, random: number): number =>
@@ -13,7 +12,7 @@ export const backoffMs = (failures: number, retryAfterS: number | undefined, ran
     Math.max((retryAfterS ?? 0) * 1_000, Math.min(LONGEST_MS, FIRST_MS * 2 ** failures)) * (1 + random / 2),
   )
 
-/** Whether a request may succeed when it is sent again unchanged. */
+/** Whether a request may succeed when it is repeated unchanged. */
 export const isTemporary = ({ status }: { readonly status: number }): boolean =>
   status === 0 || status === 408 || status === 429 || status >= 500
 

@@ -1,16 +1,18 @@
-/** The operators' events: server-sent events by fetch, because EventSource can send no token. */
+/** The operators' events: server-sent events by fetch, because EventSource cannot send a token. */
 import { type ClientError, exchange, type Failure, failure, type Fetch, readRefusal } from './answer.ts'
 import type { StreamEvents } from './api.ts'
 import { backoffMs, isTemporary, sleep } from './request-backoff.ts'
 
-/** An event of the service, or a report that the connection broke off. */
+/** An event of the service, or a report of an interrupted connection. */
 export type StreamEvent =
   | {
       [N in keyof StreamEvents]: { readonly event: N; readonly data: StreamEvents[N]; readonly id: string }
     }[keyof StreamEvents]
   | Interruption
 
-/** The connection broke off. After the reconnection comes a `snapshot`, which says whether events were missed. */
+/**
+ * The connection was interrupted. The reconnection starts with a `snapshot`, which tells whether events were missed.
+ */
 export interface Interruption {
   readonly event: 'interrupted'
   /** `retryInMs` is null when the service refuses for good: then the stream ends. */
@@ -21,7 +23,7 @@ export interface StreamOptions {
   /** Zoom of the map cells, 6 to 18; 10 unless given. */
   readonly zoom?: number | undefined
   readonly signal?: AbortSignal | undefined
-  /** The `id` of the last event that was handled: those since then come first. */
+  /** The `id` of the last handled event: the stream starts with the events since then. */
   readonly lastEventId?: string | undefined
 }
 
@@ -31,7 +33,7 @@ interface Connection {
   readonly timeoutMs: number
 }
 
-/** The service sends something every 10 s. */
+/** Silence after which the connection is considered lost; the service sends every 10 s. */
 const SILENCE_MS = 30_000
 
 export async function* openStream(
@@ -52,7 +54,7 @@ export async function* openStream(
     try {
       const { url, init } = await request()
       if (lastId) init.headers.set('last-event-id', lastId)
-      // The time limit ends with the headers, but the connection must not.
+      // The timeout ends with the headers, but the connection must not.
       const opened = await exchange(
         (to, limited) => connected(send, to, limited, connection),
         url,
@@ -70,14 +72,14 @@ export async function* openStream(
         }
       }
     } catch (error) {
-      // The token could not be read, or an event is no JSON.
+      // The token could not be read, or an event is not JSON.
       lost = failure('unexpected', (error as Error).message)
     } finally {
       leave()
       signal?.removeEventListener('abort', leave)
     }
     if (signal?.aborted) return
-    // One that breaks off at once has failed, also where its first event arrives.
+    // A connection that breaks at once counts as a failure, even if its first event arrived.
     if (performance.now() - openedMs > SILENCE_MS) failures = 0
     const { error } = lost
     const retryInMs = isTemporary(error) ? backoffMs(failures++, error.retryAfter, Math.random()) : null
@@ -87,7 +89,7 @@ export async function* openStream(
   }
 }
 
-/** Sends with the connection's own signal; the limit of `exchange` aborts it until the headers are there. */
+/** Sends with the connection's own signal; the timeout of `exchange` aborts it until the headers arrive. */
 async function connected(
   send: Fetch,
   url: string,
@@ -103,14 +105,14 @@ async function connected(
 
 type Event = Exclude<StreamEvent, Interruption>
 
-/** Parses server-sent events until the body ends, breaks off, or is silent. */
+/** Parses server-sent events until the body ends, breaks, or is silent. */
 async function* readEvents(body: ReadableStream<Uint8Array>, leave: () => void): AsyncGenerator<Event> {
   const reader = body.getReader()
   const decoder = new TextDecoder()
   let text = ''
   for (;;) {
     const timer = setTimeout(leave, SILENCE_MS)
-    // However it ended, the caller connects again.
+    // However it ended, the caller reconnects.
     const { done, value } = await reader.read().catch(() => ({ done: true, value: undefined }))
     clearTimeout(timer)
     if (done) return

@@ -3,8 +3,8 @@ import { sleep } from '../request-backoff.ts'
 
 export interface Clock {
   /**
-   * Epoch milliseconds: the device's clock, or an estimate of the service's. A date, because waits outlive the page; one
-   * that is set back lengthens no wait (`msLeft`).
+   * Epoch milliseconds: the device's clock, or an estimate of the service's. A date, because waits outlive the page;
+   * setting it back lengthens no wait (`msLeft`).
    */
   now(): number
   /** Resolves after this time, or when the signal aborts. */
@@ -21,13 +21,13 @@ export interface Locks {
 export interface Network {
   /** False: an attempt is not worth the battery. */
   online(): boolean
-  /** Calls the listener when an attempt may succeed that did not before. Returns a function that ends it. */
+  /** Calls the listener when an attempt may succeed again. Returns a function that ends it. */
   subscribe(listener: () => void): () => void
-  /** One sender over all tabs; without it each tab sends by itself, which costs requests and loses nothing. */
+  /** Ensures one sender over all tabs; without it each tab sends by itself, which costs requests and loses nothing. */
   readonly locks?: Locks | undefined
 }
 
-/** Timers take no longer time. */
+/** Longest sleep of a timer. */
 const LONGEST_SLEEP_MS = 3_600_000
 
 export const systemClock: Clock = {
@@ -38,7 +38,7 @@ export const systemClock: Clock = {
 
 /** The network of a browser. In Bun and Node it is always online, and there are no tabs. */
 export const systemNetwork: Network = {
-  // Bun and Node know no such property.
+  // Bun and Node lack this property.
   online: () => (globalThis.navigator as Partial<Navigator> | undefined)?.onLine ?? true,
   subscribe(listener) {
     if (typeof globalThis.window === 'undefined') return () => undefined

@@ -1,4 +1,4 @@
-/** The phone's offline queue: keeps points on the device until the service stores them. */
+/** The phone's offline queue: stores points on the device until the service has stored them. */
 import { failure } from '../answer.ts'
 import { type Kept, queuedPoint, type RecordedPoint, readOwner } from './queued-point.ts'
 import { createShownState, type QueueState } from './queue-state.ts'
@@ -22,50 +22,50 @@ export interface TrackQueueOptions extends Pick<Parts, 'client' | 'store' | 'onS
 }
 
 export interface TrackQueue {
-  /** Resolves with the state once the store was read. Never rejects: `why` says that it could not be read. */
+  /** Resolves with the state after the first read of the store. Never rejects: `why` reports a failed read. */
   readonly ready: Promise<QueueState>
-  /** Keeps a point of the track, or several: all of them or none. */
+  /** Stores one point of the track, or several: all of them or none. */
   record(points: RecordedPoint | readonly RecordedPoint[]): Promise<Kept>
-  /** Keeps a check-in. It is sent as soon as it can be, once: its time identifies it. */
+  /** Stores a check-in. It is sent as soon as possible, and counts once: its time identifies it. */
   checkIn(point: RecordedPoint): Promise<Kept>
   /**
-   * Keeps an entry of a kind that the app adds (`added`), for the pilgrim that `identity` names. Its time identifies it:
-   * where another entry of the kind has it, the next free millisecond is taken.
+   * Stores an entry of an app's own kind (`added`) for the pilgrim of `identity`. Its time identifies it: if another
+   * entry of the kind has the same time, the next free millisecond is used.
    */
   keep(kind: string, fields: object): Promise<Kept>
-  /** Entries of an added kind that wait, oldest first. As `waiting`. */
+  /** Waiting entries of an added kind, oldest first. As `waiting`. */
   entries(kind: string): Promise<Entry[]>
-  /** Takes entries back that are not sent yet. Rejects where the store fails. */
+  /** Removes entries that are not sent yet. Rejects if the store fails. */
   withdraw(entries: readonly Entry[]): Promise<void>
-  /** Entries of added kinds that the service will never take, oldest first. As `waiting`. */
+  /** Entries of added kinds that the service has refused for good, oldest first. As `waiting`. */
   refused(): Promise<Rejected[]>
-  /** `holds` answers something else now. */
+  /** Call it when the result of `holds` changes. */
   awaken(): void
-  /** The service has answered something else: what waited for the way to it is due. */
+  /** Call it after the service has answered another request: entries that waited for the connection are due. */
   reconnected(): Promise<void>
-  /** Sends by itself from now on, until `stop`. */
+  /** Sends automatically until `stop`. */
   start(): void
-  /** Ends sending, also a request on its way. Points stay in the store. */
+  /** Stops sending and aborts the current request. Points stay in the store. */
   stop(): Promise<void>
   /**
-   * Sends all that may be sent now, without collecting. Resolves when nothing is left or the rest has to wait. A wait
-   * that the service asked for holds, also from an earlier run: `await queue.resume()` first to try all the same.
+   * Sends everything that may be sent now, without collecting. Resolves when nothing is left or the rest has to wait. A
+   * wait requested by the service holds, also from an earlier run: call `await queue.resume()` first to override it.
    */
   send(): Promise<QueueState>
-  /** After a sign-in, or to try again what the service refused: forgets the waits. Rejects where the store fails. */
+  /** After a sign-in, or to retry what the service refused: clears the waits. Rejects if the store fails. */
   resume(): Promise<void>
   readonly state: QueueState
   /** Calls the listener at each change of the state. Returns a function that ends it. */
   subscribe(listener: (state: QueueState) => void): () => void
-  /** What waits, oldest first, for an export; nothing while nobody is signed in. Rejects where the store fails. */
+  /** Waiting points, oldest first, for an export; empty while nobody is signed in. Rejects if the store fails. */
   waiting(): Promise<QueuedPoint[]>
-  /** Points that the service will never take, oldest first. As `waiting`. */
+  /** Points that the service has refused for good, oldest first. As `waiting`. */
   rejected(): Promise<RejectedPoint[]>
-  /** Forgets rejected points that the app has shown. Rejects where the store fails. */
+  /** Removes rejected points that the app has shown. Rejects if the store fails. */
   dismiss(points: readonly Rejected[]): Promise<void>
 }
 
-/** Keeps all of these points, or says why it keeps none. Never rejects. */
+/** Stores all of these points, or returns why it stores none. Never rejects. */
 async function keepPoints(
   { client, store, clock }: Pick<Parts, 'client' | 'store' | 'clock'>,
   kind: Kind,
@@ -84,7 +84,7 @@ async function keepPoints(
   }
 }
 
-/** More points than any phone records, and a count that IndexedDB takes. */
+/** More points than any phone records, within the range of IndexedDB's counts. */
 const ALL = 2 ** 31 - 1
 
 async function allOf(store: QueueStore, userId: string): Promise<QueuedPoint[]> {
@@ -92,7 +92,7 @@ async function allOf(store: QueueStore, userId: string): Promise<QueuedPoint[]> 
   return (kinds.flat() as QueuedPoint[]).sort((a, b) => a.t - b.t)
 }
 
-/** Creates a queue. Everything that waits is in the store, so it may be created anew at any moment. */
+/** Creates a queue. All waiting entries are in the store, so a queue may be created again at any moment. */
 export function createTrackQueue(options: TrackQueueOptions): TrackQueue {
   const { client, store, clock = systemClock, network = systemNetwork } = options
   const shown = createShownState()
@@ -118,7 +118,7 @@ export function createTrackQueue(options: TrackQueueOptions): TrackQueue {
         const t = Math.max(clock.now(), ...taken.map((one) => (one.kind === kind ? one.t + 1 : 0)))
         await store.add([{ userId, kind, t, fields }])
         const kept = (await store.oldest(userId, kind, ALL)).find((one) => one.t === t)
-        // Another tab may have taken the same time, or has sent the entry already.
+        // Another tab may have used the same time, or has sent the entry already.
         if (kept === undefined || JSON.stringify(kept.fields) === text) break
       }
     } catch (error) {
@@ -129,7 +129,7 @@ export function createTrackQueue(options: TrackQueueOptions): TrackQueue {
     return { ok: true }
   }
 
-  /** One after the other, so that no two take the same time. */
+  /** Serialized, so that no two use the same time. */
   let adding: Promise<unknown> = Promise.resolve()
   function keepEntry(kind: string, fields: object): Promise<Kept> {
     const kept = adding.then(() => addEntry(kind, fields))
@@ -137,7 +137,7 @@ export function createTrackQueue(options: TrackQueueOptions): TrackQueue {
     return kept
   }
 
-  /** The pilgrim's points, or none while nobody is signed in. The state shows what is read. */
+  /** The pilgrim's points, or none while nobody is signed in. The state shows the result. */
   async function ofPilgrim<T>(read: (userId: string) => Promise<T[]>): Promise<T[]> {
     const who = await readOwner(client)
     const points = who.ok ? await read(who.userId) : []
@@ -201,7 +201,7 @@ function createSendLoop(rounds: Rounds, clock: Clock, network: Network) {
   async function run(stopping: AbortSignal): Promise<void> {
     stopping.addEventListener('abort', awaken)
     while (!stopping.aborted) {
-      // Before the round: what is recorded while it runs belongs to the next one.
+      // Set before the round: points recorded while it runs belong to the next one.
       sleep = new AbortController()
       const { signal } = sleep
       const next = await rounds.run({ signal: stopping, collecting: true })
@@ -215,11 +215,11 @@ function createSendLoop(rounds: Rounds, clock: Clock, network: Network) {
     start(): void {
       if (running !== null) return
       const stopping = new AbortController()
-      // When the store fails, the next round says so.
+      // If the store fails, the next round reports it.
       const leave = network.subscribe(() => void rounds.reconnect().then(awaken, awaken))
       running = { stopping, ended: run(stopping.signal).finally(leave) }
     },
-    /** Resolves when no request is on its way. */
+    /** Resolves when no request is in progress. */
     async stop(): Promise<void> {
       const was = running
       running = null

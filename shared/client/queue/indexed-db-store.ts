@@ -1,4 +1,4 @@
-/** A store in the browser's IndexedDB, which pages of one origin share and which survives reloads. */
+/** A store in the browser's IndexedDB, shared by pages of one origin; it survives reloads. */
 import { type Entry, KINDS, type QueueStore, type Rejected, type Waits } from './store.ts'
 import { type DBSchema, type IDBPDatabase, openDB, type OpenDBCallbacks, type IDBPTransaction } from 'idb'
 
@@ -13,16 +13,16 @@ interface Schema extends DBSchema {
 
 const keyOf = ({ userId, kind, t }: Pick<Entry, 'userId' | 'kind' | 't'>): Key => [userId, kind, t]
 
-/** All keys that begin so: an array sorts after every number and every string. */
+/** All keys with this prefix: an array sorts after every number and every string. */
 const beginning = (...start: string[]): IDBKeyRange => IDBKeyRange.bound(start, [...start, []])
 
-/** A queue's store that also keeps an app's own small values, by name, in the same database. */
+/** A queue's store that also holds an app's own small values, by name, in the same database. */
 export interface IndexedDbStore extends QueueStore {
-  /** The values of the wanted names. Names without a value are absent. */
+  /** The values of the requested names. Names without a value are absent. */
   values(isWanted?: (name: string) => boolean): Promise<Values>
   /**
-   * Writes values, all or none; `undefined` deletes one. It is sent to the browser in the turn of the call, so a page
-   * that is ended right after it loses nothing.
+   * Writes values, all or none; `undefined` deletes one. The write starts in the same turn, so a page that is closed
+   * right after the call loses nothing.
    * @param durability `strict`: on the disk when it resolves
    */
   setValues(values: Values, durability?: IDBTransactionDurability): Promise<void>
@@ -31,8 +31,8 @@ export interface IndexedDbStore extends QueueStore {
 export type Values = ReadonlyMap<string, unknown>
 
 /**
- * The values that a newer release keeps, for a release that was taken back. Empty where there are none.
- * @throws DOMException where the browser refuses
+ * The values stored by a newer release, for a release that was rolled back. Empty if there are none.
+ * @throws DOMException if the browser refuses
  */
 export async function readNewerValues(name: string): Promise<Values> {
   const db = await openDB<Schema>(name)
@@ -51,19 +51,17 @@ async function readValues(db: IDBPDatabase<Schema>, isWanted = (_name: string) =
 
 export interface IndexedDbOptions {
   /**
-   * A newer release of the app has opened the store in another tab and changes its schema. This store is closed: what
-   * is written to it fails, and what it has kept is safe. Ask for a reload, which brings the newer release.
+   * A newer release of the app has opened the store in another tab and changes its schema. This store is closed:
+   * further writes fail, and stored data are safe. Ask for a reload, which loads the newer release.
    */
   readonly onOutdated?: (() => void) | undefined
-  /**
-   * Another tab with an older release keeps the store open. It opens here as soon as that tab is closed or reloaded.
-   */
+  /** Another tab with an older release has the store open. It opens here once that tab is closed or reloaded. */
   readonly onBlocked?: (() => void) | undefined
-  /** The schema of this release. A test gives that of another one. */
+  /** The schema of this release. Tests pass that of another one. */
   readonly steps?: readonly SchemaStep[] | undefined
 }
 
-/** A newer release has changed the schema of the store. What waits is safe, and that release sends it. */
+/** A newer release has changed the schema of the store. Waiting entries are safe, and that release sends them. */
 export class OutdatedError extends Error {
   override readonly name = 'OutdatedError'
   constructor(options?: ErrorOptions) {
@@ -78,7 +76,7 @@ async function runSteps(
   steps: readonly SchemaStep[],
   [db, before, , transaction]: Parameters<Upgrade>,
 ): Promise<void> {
-  // Where it is aborted, the request to open fails, too, and that is reported.
+  // If it is aborted, the request to open also fails, and that is reported.
   transaction.done.catch(() => undefined)
   try {
     for (const step of steps.slice(before))
@@ -91,7 +89,7 @@ async function runSteps(
 
 /** Errors of a connection that the browser has closed, as it does in the background or when it clears its data. */
 const LOST = new Set(['InvalidStateError', 'UnknownError', 'AbortError'])
-/** A database that has not answered by then has failed: some browsers lose the requests of a page in the background. */
+/** Timeout of the database: some browsers lose the requests of a page in the background. */
 const ANSWER_MS = 10_000
 
 const answered = <T>(work: Promise<T>): Promise<T> =>
@@ -101,7 +99,7 @@ const answered = <T>(work: Promise<T>): Promise<T> =>
     work.then(resolve, reject).finally(() => clearTimeout(timer))
   })
 
-/** A database that is opened again when its connection is lost. */
+/** A database that is reopened when its connection is lost. */
 async function openDatabase(name: string, options: IndexedDbOptions) {
   const { onOutdated, onBlocked, steps = SCHEMA_STEPS } = options
   let opened: Promise<IDBPDatabase<Schema>> | null = null
@@ -115,7 +113,7 @@ async function openDatabase(name: string, options: IndexedDbOptions) {
       blocked: () => onBlocked?.(),
       blocking(_version, _newer, event) {
         ended = new OutdatedError()
-        // What is being written is written before it closes.
+        // Writes in progress are completed before it closes.
         ;(event.target as IDBDatabase).close()
         onOutdated?.()
       },
@@ -135,7 +133,7 @@ async function openDatabase(name: string, options: IndexedDbOptions) {
     if (connection === opened) isLost = true
   }
 
-  /** @throws what the work throws; where the connection was lost, what it throws the second time */
+  /** @throws the error of the work; after a lost connection, that of the second attempt */
   async function use<T>(work: (db: IDBPDatabase<Schema>) => Promise<T>, isAgain = false): Promise<T> {
     if (ended !== null) throw ended
     if (isLost || opened === null) [opened, isLost] = [open(), false]
@@ -163,9 +161,9 @@ async function openDatabase(name: string, options: IndexedDbOptions) {
 }
 
 /**
- * Opens the store, creates it if it is new, and brings a store of an older release up to date.
- * @throws OutdatedError where a newer release has used the store; it stays as it is
- * @throws DOMException where the browser has no IndexedDB or refuses it, as some do in private windows
+ * Opens the store, creates it if it is new, and upgrades a store of an older release.
+ * @throws OutdatedError if a newer release has used the store; it stays unchanged
+ * @throws DOMException if the browser has no IndexedDB or refuses it, as some do in private windows
  */
 export async function openIndexedDbStore(
   name = 'track-queue',
@@ -230,7 +228,7 @@ async function add(db: IDBPDatabase<Schema>, points: readonly Entry[]): Promise<
   const keep = async (point: Entry) => {
     if ((await store.getKey(keyOf(point))) === undefined) await store.add(point)
   }
-  // One after the other: of two points of one instant the first stays.
+  // Sequential: of two points of one instant the first stays.
   const all = async () => {
     for (const point of points) await keep(point)
   }
@@ -259,7 +257,7 @@ async function settle(
 
 type Upgrading = IDBPTransaction<unknown, string[], 'versionchange'>
 
-/** Changes the database of the version before. Where it fails, the database stays as it was. */
+/** Upgrades the database of the previous version. If it fails, the database is unchanged. */
 export type SchemaStep = (db: IDBPDatabase, transaction: Upgrading) => void | Promise<void>
 
 export const SCHEMA_STEPS: readonly SchemaStep[] = [

@@ -1,4 +1,4 @@
-/** A store in memory: for tests, and for programs that may forget. */
+/** A store in memory: for tests, and for programs that may lose it. */
 import { type Entry, isPointKind, type QueueStore, type Rejected, type Waits } from './store.ts'
 
 type Named = Pick<Entry, 'userId' | 'kind' | 't'>

@@ -1,29 +1,29 @@
-/** What an app shows of the queue. */
+/** The state of the queue that an app shows. */
 import type { ClientError, ClientErrorCode } from '../answer.ts'
 import type { Due } from './retry-delays.ts'
 
-/** What waits and why, since the queue was created: await `ready` for the first reading of the store. */
+/** What waits and why, since the queue was created: await `ready` for the first read of the store. */
 export interface QueueState {
   /** Whether the counts were read from the store. Until then they are 0. */
   readonly loaded: boolean
   readonly waiting: { readonly checkIns: number; readonly points: number }
-  /** What waits of the kinds that the app adds. */
+  /** Waiting entries of the app's own kinds. */
   readonly added: Readonly<Record<string, number>>
-  /** Points that the service will never take and the app has not dismissed. */
+  /** Points that the service has refused for good and the app has not dismissed. */
   readonly rejected: number
   readonly sending: boolean
   /** Epoch milliseconds of the last success. */
   readonly lastSentAt: number | null
   /**
-   * Why something waits: from a failure until the next success or `resume`, also while the next attempt is on its way.
-   * Null when nothing waits, or when points are merely collected for the next request.
+   * Why entries wait: from a failure until the next success or `resume`, also during the next attempt. Null when
+   * nothing waits, or when points are merely collected for the next request.
    */
   readonly why: ClientErrorCode | 'offline' | null
-  /** The sentence to it. */
+  /** The message of `why`. */
   readonly message: string | null
   /**
-   * Epoch milliseconds of the next request, which is made by itself only after `start`. Null when nothing waits, when
-   * the request is due or on its way, or when it needs something to happen first (a sign-in, `resume`).
+   * Epoch milliseconds of the next automatic request, made only after `start`. Null when nothing waits, when the
+   * request is due or in progress, or when it depends on an action (a sign-in, `resume`).
    */
   readonly nextAttemptAt: number | null
   /** The service refuses for good: nothing is sent until `resume`. */
@@ -43,7 +43,7 @@ const EMPTY: QueueState = {
   stopped: false,
 }
 
-/** What the store failed with, and when it is tried again. */
+/** The error of the store, and when it is retried. */
 export interface Fault {
   readonly message: string
   readonly nextAttemptAt: number
@@ -81,7 +81,7 @@ export function createShownState() {
     },
     show(change: Partial<QueueState>): void {
       state = { ...state, ...change }
-      // Not in this turn: an error of the app must not end the sending.
+      // Deferred, so that an error of the app does not end the sending.
       for (const listener of listeners) queueMicrotask(() => listener(state))
     },
     subscribe(listener: (state: QueueState) => void): () => void {

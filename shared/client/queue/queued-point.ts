@@ -1,16 +1,14 @@
-/** Turns what an app records into what the queue keeps, and says whose it is. */
+/** Converts recorded points to queue entries, and determines their owner. */
 import { type Failure, failure } from '../answer.ts'
 import type { Client } from '../create-client.ts'
 import type { Kind, PointFields, QueuedPoint } from './store.ts'
 
 export type RecordedPoint = PointFields & {
-  /** When: epoch milliseconds, a Date, or ISO 8601 with a zone, of the years 1970 to 2999. Now, if absent. */
+  /** Epoch milliseconds, a Date, or ISO 8601 with a zone, of the years 1970 to 2999. Default: now. */
   readonly timestamp?: number | string | Date | null | undefined
 }
 
-/**
- * The point that the queue keeps, or why it cannot keep it: what the service would refuse, the device refuses at once.
- */
+/** The point to store, or why it cannot be stored: the device rejects at once what the service would reject. */
 export function queuedPoint(
   userId: string,
   kind: Kind,
@@ -43,7 +41,7 @@ export const asSent = ({ t, fields }: QueuedPoint): PointFields & { timestamp: n
 const encoder = new TextEncoder()
 const bytesOf = (value: unknown): number => encoder.encode(JSON.stringify(value)).byteLength
 
-/** The first points that fit into a body of `maxBytes`; at least one, because the service says what is too large. */
+/** The first points that fit into a body of `maxBytes`; at least one, because the service decides what is too large. */
 export function fittingBatch(points: readonly QueuedPoint[], maxBytes: number): QueuedPoint[] {
   let bytes = bytesOf({ user_id: points[0]?.userId, points: [] })
   const fitting = points.findIndex((point) => (bytes += bytesOf(asSent(point)) + 1) > maxBytes)
@@ -52,7 +50,7 @@ export function fittingBatch(points: readonly QueuedPoint[], maxBytes: number): 
 
 const ISO =
   /^(\d{4})-(\d\d)-(\d\d)T(\d\d):(\d\d)(?::(\d\d)(?:[.,](\d{1,9}))?)?(?:Z|([+-])(\d\d)(?::?(\d\d))?)$/i
-/** The service stores no time after this. */
+/** The service stores no later times. */
 const END_MS = Date.UTC(3000, 0, 1)
 
 /**
@@ -75,7 +73,7 @@ function readIso(text: string): number {
   const part = (i: number): number => Number(found[i] ?? 0)
   const ms = Number((found[7] ?? '').padEnd(3, '0').slice(0, 3))
   const utc = Date.UTC(part(1), part(2) - 1, part(3), part(4), part(5), part(6), ms)
-  // 30 February would be 2 March, and the 60th second the next minute.
+  // 30 February would become 2 March, and second 60 the next minute.
   const exists = new Date(utc).toISOString().startsWith(text.slice(0, 16).toUpperCase())
   if (!exists || part(9) > 23 || part(10) > 59) return NaN
   const offset = part(9) * 60 + part(10)
@@ -86,8 +84,8 @@ function readIso(text: string): number {
 const USER_ID = /^(?!\.\.?$)[\w.:@-]{1,128}$/
 
 /**
- * The pilgrim whom `identity` names, or why there is none: code `unauthorized`. Never rejects; where `identity` failed,
- * the error has its `cause`, and another attempt may succeed.
+ * The pilgrim of `identity`, or why there is none: code `unauthorized`. Never rejects; if `identity` failed, the error
+ * has its `cause`, and another attempt may succeed.
  */
 export async function readOwner(
   client: Pick<Client, 'identity'>,

@@ -1,6 +1,6 @@
 /**
- * What the queue does after a failure, how long it waits, and what it sends next. Waits are kept in the store, so that
- * a reload does not shorten them.
+ * What the queue does after a failure, how long it waits, and what it sends next. Waits are stored, so that a reload
+ * does not shorten them.
  */
 import type { ClientError } from '../answer.ts'
 import { backoffMs } from '../request-backoff.ts'
@@ -14,7 +14,7 @@ import {
 } from './store.ts'
 import type { Clock } from './clock-and-network.ts'
 
-/** Codes that concern check-ins and points alone, or a kind of the app alone. */
+/** Codes that concern only check-ins and points, or only one kind of the app. */
 const OF_KIND = new Set<string>([
   'paused',
   'ended',
@@ -25,8 +25,8 @@ const OF_KIND = new Set<string>([
 ])
 
 /**
- * What a failure holds up. A rate limit and a service that fails at this request concern their kind, and so do failures
- * of an urgent one; others concern all.
+ * The lane that a failure blocks. A rate limit, a service error at this request, and failures of an urgent kind block
+ * only that kind; others block all.
  */
 export function laneOf(kind: string, { status, code }: ClientError, isUrgent = false): string {
   if (isUrgent || status === 429 || status === 500) return kind
@@ -45,12 +45,12 @@ export function afterFailure(waits: Waits, lane: string, error: ClientError, clo
   return { ...waits, [lane]: { failures: before + 1, notBefore: clock.now() + ms, ms, code, message } }
 }
 
-/** Points of the future are tried again after so long at least, and at most: a clock may be set right meanwhile. */
+/** Shortest and longest wait before points in the future are retried: a clock may be corrected meanwhile. */
 const EARLY_MS = 60_000
 const LONGEST_EARLY_MS = 3_600_000
 export const AHEAD = 'The point lies in the future: the device has a wrong clock.'
 
-/** The waits after points that lay in the future, oldest first: they wait alone. */
+/** The waits after points in the future, oldest first: they wait separately. */
 export function afterTooEarly(waits: Waits, [first]: readonly QueuedPoint[], nowMs: number): Waits {
   if (first === undefined) return waits
   const ms = Math.min(LONGEST_EARLY_MS, Math.max(EARLY_MS, first.t - nowMs))
@@ -59,14 +59,14 @@ export function afterTooEarly(waits: Waits, [first]: readonly QueuedPoint[], now
   return { ...waits, later: { failures: 0, notBefore, ms, code: 'clock', message: AHEAD } }
 }
 
-/** The waits after a success: the other kinds keep their own. */
+/** The waits after a success: the other kinds keep theirs. */
 export const afterSuccess = (waits: Waits, kind: string): Waits =>
   Object.fromEntries(Object.entries(waits).filter(([lane]) => !lanesOf(kind).includes(lane)))
 
-/** Failures of the way to the service: an answer of the service to any other request ends their wait. */
+/** Connection failures: an answer of the service to any other request ends their wait. */
 const OF_THE_WAY = new Set<string>(['network', 'timeout', 'unexpected'])
 
-/** The waits when the network is back: what waited for it alone is due. Why it waited is shown until a success. */
+/** The waits when the network is back: entries that waited only for it are due. The reason is shown until a success. */
 export function afterReconnection(waits: Waits): Waits {
   const { all } = waits
   return all !== undefined && OF_THE_WAY.has(all.code)
@@ -74,10 +74,10 @@ export function afterReconnection(waits: Waits): Waits {
     : waits
 }
 
-/** Why nothing was answered, so that a smaller request would cost no less. */
+/** Codes for which a smaller request would not help, because nothing was answered. */
 const UNANSWERED = new Set<string>(['network', 'timeout'])
 
-/** Whether the last answer to this kind was a refusal that is over some day: one entry tries, and not a batch. */
+/** Whether the last answer to this kind was a temporary refusal: the next attempt sends one entry, not a batch. */
 export const isProbing = (waits: Waits, kind: string): boolean =>
   lanesOf(kind).some((lane) => {
     const wait = waits[lane]
@@ -90,10 +90,10 @@ function longestWait(waits: readonly Wait[], nowMs: number): Wait | undefined {
   return open.sort((a, b) => msLeft(b, nowMs) - msLeft(a, nowMs))[0]
 }
 
-/** A clock goes back by so much when it is corrected, also an app's own that follows the service's. */
+/** Maximum correction of a clock, including an app's own that follows the service's. */
 const CORRECTION_MS = 180_000
 
-/** Milliseconds that a wait has left. One that seems far longer than it was made ends: the clock was set back. */
+/** Milliseconds that a wait has left. Returns 0 if more is left than the wait ever had: the clock was set back. */
 function msLeft({ notBefore, ms }: Wait, nowMs: number): number {
   const left = notBefore - nowMs
   return left > ms + CORRECTION_MS ? 0 : left
@@ -101,17 +101,17 @@ function msLeft({ notBefore, ms }: Wait, nowMs: number): number {
 
 /**
  * - `wait`: keep the points, and send them again after a while.
- * - `refuse`: the service never takes one of them, or they are too large together.
- * - `stop`: keep the points and send nothing until the app says so.
+ * - `refuse`: the service will never accept one of them, or they are too large together.
+ * - `stop`: keep the points and send nothing until the app calls `resume`.
  */
 type Judgement = 'wait' | 'refuse' | 'stop'
 
 const REFUSES = new Set<string>(['invalid-request', 'too-large'])
 const STOPS = new Set<string>(['forbidden', 'ended', 'erased', 'conflict', 'not-found', 'method-not-allowed'])
 
-/** @param added kind of an entry that is no point: the end of the event is final for it */
+/** @param added kind of an entry that is not a point: the end of the event is final for it */
 export function judgeFailure({ code, status }: ClientError, added?: Pick<AddedKind, 'final'>): Judgement {
-  // A proxy may refuse a large body without the service's code.
+  // A proxy may reject a large body without the service's code.
   if (code === 'invalid-request' || status === 413) return 'refuse'
   if (added?.final?.includes(code)) return 'refuse'
   if (added !== undefined) return code === 'ended' ? 'refuse' : code === 'erased' ? 'stop' : 'wait'
@@ -124,22 +124,22 @@ export interface Due {
   readonly kind: string
   /** Epoch milliseconds. */
   readonly at: number
-  /** Why something waits, or has waited without a success since. */
+  /** Why entries wait, or have waited without a success since. */
   readonly wait: Wait | undefined
 }
 
 export interface Moment {
   /** Epoch milliseconds. */
   readonly now: number
-  /** Track points are sent at once when there are as many. */
+  /** Number of track points at which they are sent at once. */
   readonly full: number
   /** Epoch milliseconds until which fewer track points are collected. */
   readonly collectedAt: number
-  /** Epoch milliseconds before which no attempt is worth it. */
+  /** Epoch milliseconds before which an attempt is pointless. */
   readonly notBefore: number
 }
 
-/** What is sent next; null when nothing waits. @param counts of the kinds that may be sent, in their order */
+/** The next request; null when nothing waits. @param counts of the kinds that may be sent, in their order */
 export function nextDue(
   counts: Readonly<Record<string, number>>,
   waits: Waits,
@@ -156,7 +156,7 @@ export function nextDue(
       const waited = wait === undefined ? 0 : Math.max(0, msLeft(wait, now))
       return { kind, wait, at: Math.max(now + waited, isCollected ? 0 : collectedAt, notBefore) }
     })
-    // Of those that are due now, the first kind goes first.
+    // Among kinds due now, the first one wins.
     .sort((a, b) => a.at - b.at)
   const [first] = all
   return first === undefined ? null : { ...first, wait: all.find(({ wait }) => wait !== undefined)?.wait }

@@ -30,45 +30,48 @@ import {
 } from './store.ts'
 import type { Clock, Network } from './clock-and-network.ts'
 
-/** What one request holds, and when it is sent. */
+/** Size and timing of requests. */
 export interface Limits {
   readonly points: number
-  /** Most bytes of a body. */
+  /** Maximum bytes of a body. */
   readonly bytes: number
   /** Track points are collected for this long before the next request; a full request goes at once. */
   readonly collectMs: number | (() => number)
-  /** Time to an answer. After a time-out the next request is half as large. */
+  /** Timeout of an answer. After a timeout the next request is half as large. */
   readonly timeoutMs: number
 }
 
 const LIMITS: Limits = { points: 500, bytes: 102_400, collectMs: 10_000, timeoutMs: 60_000 }
-/** A browser that says it is offline may be wrong. */
+/** After this time an attempt is made although the browser reports offline: it may be wrong. */
 const OFFLINE_MS = 60_000
-/** So many refusals in a row find a wrong point of a track. After more of them all is wrong, and each is waited for. */
+/**
+ * This many consecutive refusals are enough to find one wrong point of a track. After more, all points are wrong, and
+ * every refusal waits.
+ */
 const MOST_REFUSALS = 20
-/** After a failure of the store, or of `identity`. */
+/** Wait after a failure of the store, or of `identity`. */
 const AGAIN_MS = 10_000
 
-/** Waiting entries of an added kind that are looked at for the next request. */
+/** Maximum number of waiting entries of an added kind read for the next request. */
 const MOST_AT_ONCE = 100
 
-/** Epoch milliseconds of the next attempt; null: not before something happens. */
+/** Epoch milliseconds of the next attempt; null: not before an event. */
 type Pending = number | null
 
 export interface Parts {
-  /** Its `identity` says whose points are recorded and sent. */
+  /** Its `identity` is the owner of recorded and sent points. */
   readonly client: Pick<Client, 'checkIn' | 'syncTrack' | 'identity'>
   readonly store: QueueStore
   readonly clock: Clock
   readonly network: Network
   readonly limits: { readonly [K in keyof Limits]?: Limits[K] | undefined }
-  /** Told what a request has settled, and of a point that is refused by itself. */
+  /** Called with the result of each request, and with each point that is rejected on its own. */
   readonly onSent?: ((sent: Sent) => void) | undefined
-  /** What the app sends beside check-ins and points. */
+  /** Kinds that the app sends besides check-ins and points. */
   readonly added?: AddedKinds | undefined
   /**
-   * Why nothing of this kind may be sent at the moment, such as during a pause; null: it may. Call `awaken` of the queue
-   * when its answer changes.
+   * Why entries of this kind must not be sent now, such as during a pause; null: they may. Call the queue's `awaken`
+   * when the result changes.
    */
   readonly holds?: ((kind: string) => ClientError | null) | undefined
   readonly show: (change: Partial<QueueState>) => void
@@ -80,7 +83,7 @@ interface Choices {
   readonly collecting: boolean
 }
 
-/** What a look at the store found: `due` is set when something may be sent at `at`. */
+/** Result of reading the store: `due` is set when something may be sent at `at`. */
 interface Found {
   readonly at: Pending
   readonly due: (Due & { readonly userId: string }) | null
@@ -89,25 +92,25 @@ interface Found {
 export class Rounds {
   readonly #parts: Parts
   readonly #limits: Limits
-  /** Most points in the next request, and in any after a 413. */
+  /** Maximum points in the next request, and in any request after a 413. */
   #size: number
   #ceiling: number
-  /** Most points of the future in the next request: one tries whether their time has come. */
+  /** Maximum points of the future in the next request: a single one tests whether their time has come. */
   #laterSize = 1
-  /** Requests in a row of which the service has taken nothing. */
+  /** Consecutive requests of which the service accepted nothing. */
   #refusals = 0
-  /** Failures of the service since a check-in was sent: after each the next check-in is tried. */
+  /** Service errors since a check-in was sent: after each the next check-in is tried. */
   #turn = 0
   /** The same of each added kind. */
   readonly #turns = new Map<string, number>()
-  /** What the service refuses for good, by lane. */
+  /** Final refusals by the service, by lane. */
   readonly #stopped = new Map<string, ClientError>()
   #fault: Fault | null = null
   #lastTurn = 0
   #shownTurn = 0
   #lastTrackAt = -Infinity
   #lastTriedAt: number
-  /** The round that runs in this tab. */
+  /** The current round in this tab. */
   #busy: Promise<unknown> = Promise.resolve()
 
   constructor(parts: Parts) {
@@ -126,7 +129,7 @@ export class Rounds {
       try {
         const { locks } = network
         if (locks === undefined) return await this.#sendAll(choices)
-        // Another tab may take the lock from one that does not answer. This one sends nothing more then.
+        // Another tab may steal the lock if this one does not respond. Then this one stops sending.
         const holding = new AbortController()
         const end = () => holding.abort()
         choices.signal.addEventListener('abort', end)
@@ -139,7 +142,7 @@ export class Rounds {
           })
       } catch (error) {
         if (choices.signal.aborted) return null
-        // The lock is in another tab, which sends. This one looks again later.
+        // Another tab has the lock and sends. This one checks again later.
         if ((error as Error).name === 'AbortError') return this.#parts.clock.now() + AGAIN_MS
         this.#fault = this.#storeFailed(error)
         return this.#fault.nextAttemptAt
@@ -206,7 +209,7 @@ export class Rounds {
     if (!answer.ok && judgeFailure(answer.error, added) !== 'refuse') {
       show({ sending: false })
       const lane = laneOf(kind, answer.error, added.urgent)
-      // The service may fail at this entry alone: the next one is tried.
+      // The service may fail only at this entry, so the next one is tried.
       if (answer.error.status === 500 && added.ordered !== true)
         this.#turns.set(kind, (this.#turns.get(kind) ?? 0) + 1)
       if (judgeFailure(answer.error, added) === 'stop') this.#stopped.set(lane, answer.error)
@@ -253,7 +256,7 @@ export class Rounds {
   ): Promise<void> {
     if (signal.aborted) return
     const { store, clock, show } = this.#parts
-    // Before why it failed is shown: an app offers to try again as soon as that is read.
+    // Before the reason is shown, because an app then offers to try again at once.
     show({ sending: false })
     const judgement = judgeFailure(error)
     if (judgement === 'stop') {
@@ -278,7 +281,7 @@ export class Rounds {
     await store.setWaits(userId, afterFailure(waits, laneOf(kind, error), error, clock))
   }
 
-  /** Reads what waits, and shows it. Never rejects: a store that fails is shown. */
+  /** Reads and shows the state. Never rejects: a failing store is shown. */
   async look(): Promise<void> {
     await this.#refresh(true).catch((error: unknown) => void this.#storeFailed(error))
   }
@@ -290,7 +293,7 @@ export class Rounds {
     return fault
   }
 
-  /** Reads what waits, and shows it. @throws the store's error */
+  /** Reads and shows the state. @throws the store's error */
   async #refresh(collecting: boolean): Promise<Found> {
     const { client, store, clock, network, show, added = {} } = this.#parts
     const turn = ++this.#lastTurn
@@ -310,7 +313,7 @@ export class Rounds {
     const stopped = held[0] === undefined ? null : this.#whyHeld(held[0])
     const free = Object.fromEntries(Object.entries(counts).filter(([kind]) => !held.includes(kind)))
     const due = nextDue(free, await store.waits(userId), this.#moment(collecting), added)
-    // A later look has shown what this one would show older.
+    // A later read has already shown a newer state.
     if (turn > this.#shownTurn) {
       this.#shownTurn = turn
       show({
@@ -335,7 +338,7 @@ export class Rounds {
     const { clock, network } = this.#parts
     const { collectMs } = this.#limits
     const now = clock.now()
-    // Where a clock was set back, what has happened lies in the future.
+    // If a clock was set back, past times may lie in the future.
     const [lastTrackAt, lastTriedAt] = [Math.min(now, this.#lastTrackAt), Math.min(now, this.#lastTriedAt)]
     return {
       now,
@@ -345,7 +348,7 @@ export class Rounds {
     }
   }
 
-  /** The network may be back: what waited for it alone is due. */
+  /** The network may be back: entries that waited only for it are due. */
   async reconnect(): Promise<void> {
     this.#lastTriedAt = this.#lastTrackAt = -Infinity
     await this.#changeWaits(afterReconnection)

@@ -1,4 +1,4 @@
-/** Sends the oldest points of a kind in one request, and settles what the answer covers. */
+/** Sends the oldest points of a kind in one request, and settles those that the answer covers. */
 import { type Answer, type ClientError, failure } from '../answer.ts'
 import type { CallOptions, Client, Data } from '../create-client.ts'
 import { asSent, fittingBatch } from './queued-point.ts'
@@ -6,16 +6,16 @@ import { AHEAD } from './retry-delays.ts'
 import type { PointRejection } from '../api.ts'
 import type { Kind, QueuedPoint, RejectedPoint } from './store.ts'
 
-/** What one request did. */
+/** The result of one request. */
 export interface Sent {
   readonly kind: Kind
   /** Points that the service stores durably; they are deleted. */
   readonly durable: readonly QueuedPoint[]
-  /** Points that the service will never take; they are kept apart until the app dismisses them. */
+  /** Points that the service has refused for good; they are stored separately until the app dismisses them. */
   readonly rejected: readonly RejectedPoint[]
-  /** Points that lie in the future: a clock is wrong, and the service takes them when their time has come. */
+  /** Points in the future: a clock is wrong, and the service accepts them once their time has come. */
   readonly later: readonly QueuedPoint[]
-  /** Null for a point that was refused by itself. */
+  /** Null for a point rejected on its own. */
   readonly answer: Data<'checkIn'> | Data<'syncTrack'> | null
 }
 
@@ -26,15 +26,13 @@ export interface Unsent {
 
 type Sender = Pick<Client, 'checkIn' | 'syncTrack'>
 
-/** Reasons that let the phone keep the point. The service gives them to points beside a check-in alone. */
+/** Rejections after which the phone keeps the point. The service uses them only for points sent with a check-in. */
 const KEPT = new Set(['too-many', 'no-room'])
 const FUTURE = 'in-the-future'
-/**
- * A point that is further ahead of this device's own clock has a wrong time; the device's clock may be two days fast.
- */
+/** A point further in the future by this device's clock has a wrong time; the device's clock may be two days slow. */
 const MOST_AHEAD_MS = 2 * 86_400_000
 
-/** Sends one check-in. Answered with success, it may be deleted, also as a duplicate. */
+/** Sends one check-in. After a success, duplicate or not, it may be deleted. */
 export async function sendCheckIn(
   client: Sender,
   point: QueuedPoint,
@@ -62,7 +60,7 @@ export async function sendTrack(
   return answer.ok ? answer.data : { error: answer.error, points: batch }
 }
 
-/** What of a batch its answer covers: up to `durable_through`, and the rejected indexes; nothing else. */
+/** The points of a batch that its answer covers: up to `durable_through`, and the rejected indexes; nothing else. */
 function covering(
   batch: readonly QueuedPoint[],
   nowMs: number,
@@ -88,7 +86,7 @@ function covering(
   return { ...answer, data: { kind: batch[0]!.kind, durable, rejected, later, answer: answer.data } }
 }
 
-/** For what the device does not refuse itself. */
+/** Messages for rejections that the device does not detect itself. */
 const SENTENCES: Readonly<Partial<Record<PointRejection, string>>> = {
   [FUTURE]: AHEAD,
   'too-old': 'The point is too old.',

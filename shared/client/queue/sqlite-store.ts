@@ -56,7 +56,7 @@ function statementsOf(db: Database) {
   }
 }
 
-/** @throws Error when the file cannot be opened: its folder does not exist, or it is no database */
+/** @throws Error if the file cannot be opened: its folder does not exist, or it is not a database */
 function openDatabase(path: string): Database {
   try {
     const db = new Database(path)

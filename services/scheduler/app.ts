@@ -1,4 +1,4 @@
-/** The scheduler: it flushes every few minutes and on demand. It has no public route. */
+/** The scheduler flushes every few minutes and on demand. It has no public route. */
 import { dropSparedQueries, publishStatus } from '#shared/pilgrims/kv-copies.ts'
 import { createCertificateReader } from '#shared/service/alerts/certificates.ts'
 import { isClaim } from '#shared/service/security/claims.ts'
@@ -20,12 +20,12 @@ import { createMaintenance } from './maintenance.ts'
 const WAIT_MS = 300_000
 /** Specification, "Limits": flush lock. */
 const LOCK_MS = 90_000
-/** While a slice is stored or acknowledged, Redis and an embedded database do nothing else. */
+/** While a slice is stored or acknowledged, Redis and an embedded database cannot do anything else. */
 const SLICE_POINTS = 5_000
-/** Above this fraction of its memory the kv is flushed at once: from 0.9 on it would accept no more points. */
+/** Above this fraction of its memory the kv is flushed at once: at 0.9 it stops accepting points. */
 const FLUSH_AT_USE = 0.5
 const LOOK_MS = 5_000
-/** The end waits at most this long for points that cannot be stored, or that only journals hold. */
+/** Maximum time the end waits for points that cannot be stored, or that only journals hold. */
 const LEFT_MS = 300_000
 
 export function createScheduler(context: ServiceContext): Service {
@@ -65,11 +65,11 @@ export function createScheduler(context: ServiceContext): Service {
       .catch((error: unknown) => log.error('the flush failed', errorFields(error)))
   }
 
-  /** Makes room when the kv fills, unless a flush is under way. */
+  /** Frees memory when the kv fills, unless a flush is running. */
   const looking = repeated(log, 'making room in the kv failed', LOOK_MS, async () => {
     if (running.size > 0) return
     const use = await kv.memoryUse()
-    // No point is left to flush: something else fills it.
+    // No point is left to flush: other data fill the kv.
     if (use >= MEMORY_CEILING && (await kv.bufferSize()) === 0) await dropSparedQueries(kv)
     if (use >= FLUSH_AT_USE && running.size === 0) tick()
   })
@@ -106,10 +106,10 @@ async function flushOnDemand(
   run: (waitMs: number) => Promise<FlushResult>,
 ): Promise<void> {
   const isFinal = subject === 'event.admin.activity.ended'
-  // The process that ended the event may be gone. After this no point is admitted that this flush would miss.
+  // The process that ended the event may have died. After this, no point is admitted that this flush would miss.
   if (isFinal) await publishStatus(db, kv)
   const { failures, skipped } = await run(WAIT_MS)
-  // Journals are brought to the kv within seconds after an outage. Without them the summary would tell too little.
+  // Journals reach the kv within seconds after an outage. Without them the summary would be incomplete.
   const { journaled, waitingMs } = isFinal ? await journaledAtEnd(db, now()) : { journaled: 0, waitingMs: 0 }
   const left = [
     ...(failures + skipped > 0
@@ -119,12 +119,12 @@ async function flushOnDemand(
   ].join('; ')
   if (left !== '' && waitingMs < LEFT_MS) throw new LoggableError(left)
   if (!isFinal) return
-  // Later flushes go on trying, and alerts and the ledger name what is pending.
+  // Later flushes retry, and alerts and the ledger report the pending points.
   if (left !== '') log.error('the event ends without some points', { left, pilgrims: await kv.bufferSize() })
   await recordFinalFlush(db, new Date(now()))
 }
 
-/** Points that are in journals as their processes last said, and how long the event has been over. */
+/** Points in journals, as last reported by their processes, and the time since the end of the event. */
 async function journaledAtEnd(
   { sql }: ServiceContext['db'],
   nowMs: number,

@@ -1,4 +1,4 @@
-/** The hourly job: dispatches the notifications of this hour, each slot once a day, also across restarts. */
+/** The hourly job: dispatches the notifications of this hour, each slot once a day, even across restarts. */
 import { readStatus } from '#shared/pilgrims/activity-status.ts'
 import type { ServiceContext } from '#shared/service/context.ts'
 import type { Event } from '#shared/contracts/events.ts'
@@ -7,11 +7,11 @@ import { eachApart, type Repeated, repeated } from '#shared/stores/repeated-work
 import { readNotifications, startOfSlot } from '#shared/service/line/scheduled-notifications.ts'
 import { notificationDispatches } from '#shared/stores/schema/tables.ts'
 
-/** Notifications are due for the whole hour, so a late start or a database outage within it delays them only. */
+/** A notification is due during its whole hour, so a late start or a database outage only delays it. */
 const POLL_MS = 30_000
 const HOUR_MS = 3_600_000
 
-/** Dispatches the notifications that are due now. @returns the number of slots dispatched */
+/** Dispatches due notifications. @returns the number of slots dispatched */
 export async function dispatchNotifications(context: ServiceContext): Promise<number> {
   const { event, db, now, calendar } = context
   const atMs = now()

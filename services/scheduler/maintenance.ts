@@ -1,4 +1,4 @@
-/** Maintenance beside the flush: records losses, and deletes expired records and screenshots that nothing names. */
+/** Maintenance beside the flush: records losses, and deletes expired records and unreferenced screenshots. */
 import type { ServiceContext } from '#shared/service/context.ts'
 import type { Database, Tx } from '#shared/stores/db/db.ts'
 import { createLossWatch, readLedger, statesOf } from '#shared/points/ledger/ledger.ts'
@@ -15,10 +15,10 @@ const DELETE_EVERY_MS = 3_600_000
 const RETENTION_MS = 30 * 86_400_000
 
 /**
- * Deletes records of flushes, webhook events and domain events that are a month old. The last success of each
- * partition stays. A domain event that nobody could handle goes as well: after a week nobody tries again, and it may
- * hold what a pilgrim wrote to the bot. Of links that have expired nothing stays, nor from when to when a link has
- * shown a place, once that is over.
+ * Deletes records of flushes, webhook events and domain events that are a month old. The last success of each partition
+ * stays. Unhandled domain events are deleted too: after a week they are no longer retried, and they may contain what a
+ * pilgrim wrote to the bot. Expired links are deleted; a link's period of showing a position is cleared once it is
+ * over.
  */
 export async function deleteExpired(
   { sql }: Pick<Database, 'sql'>,
@@ -86,18 +86,18 @@ export function createMaintenance(context: ServiceContext) {
   }
 }
 
-// Deletes screenshots that were uploaded and never named: by no feedback, and by no message. A screenshot is uploaded
-// before the feedback that names it, so it has a week.
+// Deletes screenshots that neither feedback nor a message refers to. A screenshot is uploaded before the feedback that
+// refers to it, so it has a week.
 
 export const UNNAMED_MS = 7 * 86_400_000
-/** Screenshots whose names are looked for at a time. */
+/** Screenshots looked up at a time. */
 const PAGE = 500
 
 const QUEUE = 'unnamed screenshots'
 
 const fileOf = (key: string): string => key.slice(SCREENSHOTS.length)
 
-/** Keys that are named nowhere. An address of feedback names one picture, at its end. */
+/** Unreferenced keys. A URL in feedback refers to one picture, at its end. */
 async function unnamed(tx: Tx, keys: readonly string[]): Promise<readonly string[]> {
   if (keys.length === 0) return keys
   const rows = await tx.sql<{ file: string }[]>`
@@ -113,7 +113,7 @@ async function unnamed(tx: Tx, keys: readonly string[]): Promise<readonly string
 }
 
 /**
- * Deletes what is older than `UNNAMED_MS` and named nowhere.
+ * Deletes unreferenced screenshots older than `UNNAMED_MS`.
  * @returns number of deleted screenshots
  */
 export async function deleteUnnamedScreenshots(
@@ -123,7 +123,7 @@ export async function deleteUnnamedScreenshots(
   reporting: Reporting,
 ): Promise<number> {
   let deleted = 0
-  // The texts are read twice for a page of pictures, however many of them nothing names.
+  // The texts are read twice per page of pictures, however many of these are unreferenced.
   const look = async (keys: readonly string[]): Promise<void> => {
     const old: string[] = []
     await eachApart(reporting, QUEUE, await unnamed(db, keys), async (key) => {
@@ -133,7 +133,7 @@ export async function deleteUnnamedScreenshots(
     if (old.length === 0) return
     await db.transaction(async (tx) => {
       for (const key of old) await lockScreenshot(tx, key)
-      // Something may name them by now.
+      // A reference may have been added meanwhile.
       await eachApart(reporting, QUEUE, await unnamed(tx, old), async (key) => {
         await objects.delete(key)
         deleted++

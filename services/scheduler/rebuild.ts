@@ -1,6 +1,6 @@
 /**
- * `bun run rebuild`: computes every projection again from the points and the erased people's totals, and corrects
- * the differences. With `--check` it only reports them.
+ * `bun run rebuild`: recomputes every projection from the points and the erased people's totals, and corrects the
+ * differences. With `--check` it only reports them.
  */
 import { join } from 'node:path'
 import { environment, readConfig } from '#shared/runtime/config/config.ts'
@@ -23,7 +23,7 @@ import { describeError } from '#shared/runtime/log.ts'
 import { dropReportsWithoutPoints, recountReported } from '#shared/pilgrims/report-totals.ts'
 import { recountSurveys } from '#shared/pilgrims/survey-counts.ts'
 
-/** Short, because a running service holds the data directory until somebody stops it. */
+/** Short, because a running service locks the data directory until it is stopped. */
 const WAIT_MS = 1_000
 
 const USAGE = `Computes all totals (pilgrims, days, hours, modes, map cells, reports, surveys) again from their sources, and corrects
@@ -41,11 +41,11 @@ check-ins do not.
 Exit codes: 0 no difference is left, 1 --check found a difference, 2 failed or wrong command line.`
 
 /**
- * Finds every difference between the projections and their sources, and corrects it unless `check` is set. Flushes
- * and erasures wait during the transaction.
- * @param area the owner's, for stored points, too; null: they keep the one under which they were accepted
- * @param dropErased takes what erased people reported out of the totals
- * @param dropPointless deletes what people without a stored point reported
+ * Finds every difference between the projections and their sources, and corrects it unless `check` is set. Flushes and
+ * erasures wait during the transaction.
+ * @param area the owner's, applied to stored points too; null: they keep the one under which they were accepted
+ * @param dropErased removes the reports of erased people from the totals
+ * @param dropPointless deletes the reports of people without a stored point
  * @param tell receives one line for each difference, in a stable order
  * @returns the number of differences
  */
@@ -96,8 +96,6 @@ async function reconcileAll(
   await rebuildMap(tx, calendar, differences)
 }
 
-// Counts the totals of pilgrims' reports and surveys again, and compares them with the stored ones.
-
 /** The totals of each table, summed over its rows. */
 const TOTALS_OF = {
   reported_sums: `
@@ -113,7 +111,7 @@ class CheckRolledBack extends Error {}
 /**
  * Reconciles these totals, each kind in its own transaction.
  * @param mend false only reports differences
- * @param dropErased removes what erased people reported
+ * @param dropErased removes the reports of erased people
  */
 async function rebuildReportTotals(
   db: Database,

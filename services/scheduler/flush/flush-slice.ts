@@ -43,21 +43,19 @@ async function recordCellChanges(
   await tx.sql`INSERT INTO cell_changes (changes) VALUES (decode(${changes.pack()}, 'base64'))`
 }
 
-/**
- * The outcome of a slice: each of its points is counted once, but those of pilgrims who could not be stored for now.
- */
+/** The outcome of a slice: each of its points is counted once, except those of pilgrims who could not be stored now. */
 interface FlushedSlice {
   readonly stored: number
   readonly duplicates: number
   readonly deadLetters: number
-  /** Points of people who were erased after the points were received, or are erased. */
+  /** Points of people who were erased after the points were received. */
   readonly erased: number
   readonly left: readonly { readonly userId: string; readonly error: unknown }[]
-  /** Numbers of points of the changed days; of a day that was stored in parts, one each. */
+  /** Number of points of each changed day; one entry per part of a day stored in parts. */
   readonly dayPoints: readonly DayPoints[]
 }
 
-/** The dependencies of storing a slice, and what has become of it so far. */
+/** The dependencies of storing a slice, and its outcome so far. */
 interface Storing {
   readonly db: Database
   readonly calendar: Calendar
@@ -66,16 +64,16 @@ interface Storing {
   readonly counters: BufferEpoch
   readonly counts: Record<Exclude<keyof FlushedSlice, 'left' | 'dayPoints'>, number>
   readonly dayPoints: DayPoints[]
-  /** Pilgrims who are left, and why. */
+  /** Skipped pilgrims, and why. */
   readonly left: Map<string, unknown>
 }
 
-/** So many pilgrims are left out of a slice; beyond it the slice is given up, as the fault is hardly theirs. */
+/** At most this many pilgrims are skipped per slice. If more fail, the cause is not the data, and the slice fails. */
 const MAX_LEFT = 20
 
 /**
- * Stores a slice. Resolves when all points are committed, in the table or as dead letters, but those of pilgrims who
- * are left: for these every statement failed.
+ * Stores a slice. Resolves when all points are committed, in the table or as dead letters, except those of skipped
+ * pilgrims, for whom every statement failed.
  * @param hidesLate as in `FlushContext`
  * @throws when neither points nor pilgrims are the cause; the slice must then stay in the buffer
  */
@@ -102,7 +100,7 @@ export async function flushSlice(
   return { ...counts, dayPoints, left: Array.from(left, ([userId, error]) => ({ userId, error })) }
 }
 
-/** Stores a point as a dead letter; nothing of an erased person is stored. */
+/** Stores a point as a dead letter, unless the person was erased. */
 async function refuse(storing: Storing, userId: string, entry: Entry, error: unknown): Promise<void> {
   const isStored = await storeDeadLetter(storing, { userId, ...entry }, error)
   storing.counts[isStored ? 'deadLetters' : 'erased']++
@@ -130,7 +128,7 @@ async function storeOrHalve(storing: Storing, given: readonly OwnedPoint[]): Pro
     if (isDatabaseUnavailable(error) && !isTooMuch) throw error
     const isOnes = points.at(-1)!.userId === first.userId
     if (points.length === 1 && isRefusal(error)) return refuse(storing, first.userId, first.entry, error)
-    // Points that take too long, or meet another fault, are not refused: they stay pending.
+    // Points that take too long, or meet another error, are not refused: they stay pending.
     if (points.length === 1 || (isOnes && !isTooMuch && !isRefusal(error))) {
       if (left.size === MAX_LEFT) throw error
       left.set(first.userId, error)
@@ -182,7 +180,7 @@ async function store(
 
 /** Locks the pilgrims of a slice in the order of all flushes. @returns their latest positions, where known */
 async function lockPilgrims(tx: Tx, userIds: string[]): Promise<Map<string, Fix>> {
-  // An existing row is locked, too, although nothing of it is updated.
+  // Existing rows are locked too, although none of their columns is updated.
   await tx.sql`
     INSERT INTO pilgrim_totals (user_id)
     SELECT user_id FROM unnest(${userIds}::text[]) AS u (user_id) ORDER BY user_id

@@ -1,7 +1,7 @@
 /**
- * The flush moves the pending points of every partition to the database, slice by slice, and deletes exactly the
- * stored points from the buffer. A flush that is killed loses and duplicates nothing: before a slice's commit
- * nothing has changed; after it the next flush finds the points stored and deletes them from the buffer.
+ * The flush moves the pending points of every partition to the database, slice by slice, and deletes exactly the stored
+ * points from the buffer. A killed flush loses and duplicates nothing: before a slice's commit nothing has changed;
+ * after it the next flush finds the points stored and deletes them from the buffer.
  */
 import {
   type Slice,
@@ -28,13 +28,13 @@ export interface FlushContext extends Pick<
   ServiceContext,
   'db' | 'kv' | 'calendar' | 'now' | 'log' | 'metrics'
 > {
-  /** Retention of points in the buffer; renewed when they can not be stored. */
+  /** Retention of points in the buffer; renewed when they cannot be stored. */
   readonly retentionMs: number
   /** Lifetime of a partition's lock after its flush has died; renewed while the flush runs. */
   readonly lockMs: number
   /** Points in one transaction. A slice has less than twice as many. */
   readonly slicePoints: number
-  /** Whether others are shown a pilgrim's late points only after the next midnight; without it, nobody's. */
+  /** Whether late points of a pilgrim are shown to others only after the next midnight; default: for nobody. */
   readonly hidesLate?: (userId: string) => boolean
   /** How old points may be when they are accepted (ms). */
   readonly maxAgeMs: number
@@ -46,15 +46,15 @@ export interface FlushContext extends Pick<
 
 const POLL_MS = 200
 /**
- * A lock that is not renewed for this share of its lifetime (ten seconds) is free: its owner was killed or has lost
- * the kv. If the owner still runs, two concurrent flushes store nothing twice.
+ * A lock that is not renewed for this share of its lifetime (ten seconds) is free: its owner was killed or has lost the
+ * kv. If the owner still runs, two concurrent flushes still store nothing twice.
  */
 const STALE_SHARE = 1 / 9
 
 /**
  * Acquires a partition's lock and renews it until `release`.
  * @param waitUntil when to stop waiting for the lock, by `performance.now()`
- * @returns null when the lock is still acquired then, or the process stops
+ * @returns null if the lock is still taken then, or the process stops
  */
 async function acquireFlushLock(
   { kv, log, lockMs, stopping }: FlushContext,
@@ -108,7 +108,7 @@ export interface FlushResult {
   readonly erased: number
   /** Pilgrims and slices that could not be stored, and interrupted partitions. Their points stay pending. */
   readonly failures: number
-  /** Partitions that another process flushes, or that were left because the process stops. */
+  /** Partitions that another process flushes, or that were skipped because the process stops. */
   readonly skipped: number
 }
 
@@ -171,7 +171,7 @@ async function publishResults({ db, kv, log }: FlushContext, results: readonly F
   }
 }
 
-/** Updates the map. The flush of a partition is recorded only after that. */
+/** Updates the map. Only then is the flush of a partition recorded. */
 async function complete(
   { db, calendar, log, metrics, stopping }: FlushContext,
   records: readonly FlushRecord[],
@@ -300,7 +300,7 @@ async function storeAndAcknowledge(
   }
 }
 
-/** Renews the retention, so that pending points do not expire while they can not be stored. */
+/** Renews the retention, so that pending points do not expire while they cannot be stored. */
 async function renewRetention({ kv, retentionMs, log }: FlushContext, partition: number): Promise<void> {
   try {
     await kv.renew(partition, await kv.pendingUsers(partition), retentionMs)

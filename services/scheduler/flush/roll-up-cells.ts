@@ -10,7 +10,7 @@ import { inTurns } from '#shared/runtime/yield-to-event-loop.ts'
 import { type Reporting, reportFailedItem } from '#shared/stores/repeated-work.ts'
 import { LoggableError } from '#shared/runtime/log.ts'
 
-/** Rows of `cell_changes` in one transaction, and bytes of all but the last: they are in memory together. */
+/** Rows of `cell_changes` per transaction, and maximum bytes of all but the last: they are in memory together. */
 const BATCH_ROWS = 64
 const BATCH_BYTES = 2_000_000
 /** Tiles that one statement changes. */
@@ -19,8 +19,8 @@ const TILES_TOGETHER = 500
 const QUEUE = 'changes of cells'
 
 /**
- * Adds all committed changes. Damaged ones are reported and left, until a rebuild counts the map again.
- * @param stopping once aborted, the other changes are left to the next flush
+ * Adds all committed changes. Damaged ones are reported and left for a rebuild, which counts the map again.
+ * @param stopping once aborted, the remaining changes are left to the next flush
  */
 export async function rollUpCells(
   { db, ...reporting }: Reporting & { readonly db: Database },

@@ -1,5 +1,5 @@
 /**
- * Dead letters: points that the database refuses, kept with the reason so that the others of their slice are stored.
+ * Dead letters: points that the database refuses, stored with the reason so that the rest of their slice can be stored.
  */
 import type { MachineClock } from '#shared/runtime/clock.ts'
 import { isOfErasedPerson, lockPersonShared } from '#shared/pilgrims/person-lock.ts'
@@ -16,9 +16,9 @@ interface Storing {
 }
 
 /**
- * Stores a refused point with the reason as a dead letter. It is stored once, even if a flush dies repeatedly
- * before the acknowledgement.
- * @returns whether it is stored: nothing of an erased person is
+ * Stores a refused point with the reason as a dead letter. It is stored once, even if a flush dies repeatedly before
+ * the acknowledgement.
+ * @returns whether it is stored; points of an erased person are not
  */
 export async function storeDeadLetter(
   { db, now, counters: { epoch, partition } }: Storing,
@@ -28,7 +28,7 @@ export async function storeDeadLetter(
   const reason = describeError(error)
   const letter = [userId, field, value, reason].map(storable)
   const [row] = await db.transaction(async (tx) => {
-    // The lock excludes a running erasure, which would miss a letter that is inserted after its delete.
+    // The lock waits for a running erasure, which would miss a letter inserted after its delete.
     await lockPersonShared(tx, userId)
     const isErased = await isOfErasedPerson(tx, userId, value)
     return tx.sql<[{ fresh: number; again: number }]>`

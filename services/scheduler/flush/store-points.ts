@@ -11,13 +11,13 @@ export interface OwnedPoint {
 
 const compare = <T extends string | number>(a: T, b: T): number => (a < b ? -1 : a > b ? 1 : 0)
 
-/** The insert order of every flush, so that two flushes with the same points can not deadlock. */
+/** The insert order of every flush, so that two flushes with the same points cannot deadlock. */
 export const byIdentity = (a: OwnedPoint, b: OwnedPoint): number =>
   compare(a.userId, b.userId) || compare(a.point.kind, b.point.kind) || a.point.sentMs - b.point.sentMs
 
 /**
- * Two new points that are at most this far apart share a range, and stored points between them are read, too. A
- * phone records one point in ten seconds.
+ * New points at most this far apart share a range, and stored points between them are read, too. A phone records one
+ * point in ten seconds.
  */
 const GAP_MS = 3_600_000
 
@@ -46,7 +46,7 @@ function runsOf(points: readonly OwnedPoint[]): Run[] {
 
 /**
  * Removes points that are already stored, and the later of two entries with one identity. The caller holds the
- * pilgrims' locks, so that nobody else stores their points meanwhile.
+ * pilgrims' locks, so no other transaction stores their points meanwhile.
  * @param points in the order of `byIdentity`
  */
 export async function withoutStoredPoints(
@@ -72,7 +72,7 @@ export async function withoutStoredPoints(
       OFFSET 0 -- Forces one index scan per run. A new day has no statistics, and the planner would scan it whole.
     ) g`
   if (rows.length === 0) return distinct
-  // Numbers by run: texts of user, kind and time cost several times as much.
+  // Matched by run number: keys of user, kind and time cost several times as much.
   const times = Map.groupBy(rows, ({ run }) => run)
   const fresh: OwnedPoint[] = []
   const stored: OwnedPoint[] = []

@@ -1,4 +1,7 @@
-/** Keeps late points of claims, and ways faster than on foot, out of what others are shown until the next midnight of the event. */
+/**
+ * Excludes late points of claims, and segments faster than walking, from the walks shown to others until the next
+ * midnight of the event.
+ */
 import type { Tx } from '#shared/stores/db/db.ts'
 import type { Calendar } from '#shared/core/rules/calendar.ts'
 import type { FoldState } from '#shared/core/distance/points-to-distance.ts'
@@ -21,7 +24,7 @@ interface Row {
 }
 
 /**
- * Updates the walks that others are shown. Call it before the totals are written, with their rows locked.
+ * Updates the walks shown to others. Call it before the totals are written, with their rows locked.
  * @param fresh new points, none of them stored yet
  * @param changes claims with a new point in the area: the end of the stored walk before these points
  */

@@ -1,4 +1,4 @@
-/** Folds the new points of a slice onto the stored days, and writes what that changes in the totals. */
+/** Folds the new points of a slice onto the stored days, and updates the totals. */
 import { foldPointOf } from '#shared/points/point.ts'
 import type { Tx } from '#shared/stores/db/db.ts'
 import {
@@ -52,7 +52,7 @@ interface Plan {
 }
 
 /**
- * Plans the changes of every pilgrim that has a new point in the area. The caller holds their rows' locks.
+ * Plans the changes of every pilgrim with a new point in the area. The caller holds their rows' locks.
  * @param fresh new points, none of them stored yet
  */
 export async function foldPoints(
@@ -95,7 +95,7 @@ function advance(plan: Plan, step: IteratorResult<string, DayChange[]>): void {
   plan.neededDay = step.done ? null : step.value
 }
 
-/** Completes the plans. Each round reads one day of every pilgrim that still needs one, some pilgrims at a time. */
+/** Completes the plans. Each round reads one day of every pilgrim that still needs one, a few pilgrims at a time. */
 async function readLateDays(tx: Tx, plans: readonly Plan[], calendar: Calendar): Promise<void> {
   for (;;) {
     const incomplete = plans.filter(({ neededDay }) => neededDay !== null)
@@ -115,7 +115,10 @@ async function readLateDays(tx: Tx, plans: readonly Plan[], calendar: Calendar):
   }
 }
 
-/** Cuts plans so that the days that they need have at most {@link POINTS_A_READ} points together; at least one plan. */
+/**
+ * Splits plans into groups whose needed days have at most {@link POINTS_A_READ} points together; at least one plan per
+ * group.
+ */
 function* chunks(plans: readonly Plan[]): Generator<Plan[]> {
   let chunk: Plan[] = []
   let size = 0
@@ -137,7 +140,7 @@ const HOUR_MS = 3_600_000
 /**
  * @param changes in the order of the pilgrims' ids; this transaction holds the locks of their rows
  * @param moves changes of their latest positions, in the same order
- * @returns how many points each of the changed days has now
+ * @returns the new number of points of each changed day
  */
 export async function writeTotals(
   tx: Tx,
@@ -268,15 +271,15 @@ async function writeEvent(tx: Tx, changes: readonly PilgrimChange[], news: reado
     await tx.sql.unsafe(statement.join('$1'), [rows], { prepare: true })
 }
 
-/** A pilgrim's latest position before and after new points; unchanged where none of them is a later place. */
+/** A pilgrim's latest position before and after new points; unchanged if none of them is a later place. */
 export interface Move {
   readonly from: Fix | null
   readonly to: Fix | null
 }
 
 /**
- * Returns the latest positions, in the order of the changes. Of points at one instant the check-in decides, as in
- * the fold, whichever arrived first.
+ * Returns the latest positions, in the order of the changes. Of points at one instant the check-in wins, as in the
+ * fold, whichever arrived first.
  * @param previous previous latest positions, where known; the rows are locked
  */
 export async function latestPositionChanges(
@@ -296,8 +299,8 @@ export async function latestPositionChanges(
 }
 
 /**
- * The positions of pilgrims whose new points share the instant of the stored latest one: all stored points of it
- * decide.
+ * The positions of pilgrims whose new points share the instant of the stored latest one: all stored points of that
+ * instant decide.
  */
 async function placesAt(
   tx: Tx,

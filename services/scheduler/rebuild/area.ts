@@ -1,4 +1,4 @@
-/** Applies the area of now to stored points. */
+/** Applies the current area to stored points. */
 import type { InArea } from '#shared/runtime/config/setting-values.ts'
 import { cursorBatches, type Tx } from '#shared/stores/db/db.ts'
 import type { Differences } from './differences.ts'
@@ -12,7 +12,7 @@ interface StoredPlace {
   readonly in_range: boolean
 }
 
-/** Corrects for each stored point whether it is in the area, and reports the number of those that were not. */
+/** Corrects for each stored point whether it is in the area, and reports the number of corrections. */
 export async function applyArea(tx: Tx, area: InArea, differences: Differences): Promise<void> {
   let changed = 0
   const select = 'SELECT user_id, kind, sent_at::text AS sent_at, lat, lng, in_range FROM gps_points'

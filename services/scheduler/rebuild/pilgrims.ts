@@ -73,7 +73,7 @@ interface Walk {
   latest: FoldPoint | null
 }
 
-/** Folds all points in the area, a pilgrim at a time. */
+/** Folds all points in the area, one pilgrim at a time. */
 async function* walks(tx: Tx, calendar: Calendar): AsyncGenerator<Walk> {
   let current = null as Walk | null
   const select = `

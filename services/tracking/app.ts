@@ -39,7 +39,9 @@ import { CLAIM_MEASURES } from '#shared/core/rules/claim-measures.ts'
 import { createAheadNoter, createKeyFinder, createUseNoter } from './tracker-apps/find-key.ts'
 import { createTracker, listTrackers, revokeTracker } from './tracker-apps/manage-trackers.ts'
 
-/** Check-ins wait so long at most for the maps: half a million positions take longer. Until then maps get 503. */
+/**
+ * Maximum delay of the start by the maps: half a million positions take longer. Until they are loaded, maps get 503.
+ */
 const MAP_MS = 2_000
 
 export function createTracking(context: ServiceContext): Service {
@@ -110,7 +112,7 @@ export function createTracking(context: ServiceContext): Service {
   }
 }
 
-/** Keeps what Redis has admitted until a flush has stored it, and for the time of one more flush. */
+/** Keeps what Redis has admitted until a flush has stored it, plus the time of one more flush. */
 function openRedo(
   { config, kv, db, now, log, metrics, stopwatch }: ServiceContext,
   options: Pick<Parameters<typeof createRedo>[0], 'rules' | 'count'>,
@@ -177,7 +179,7 @@ function serveTrackers({ serve }: Router, context: ServiceContext): void {
   serve(revokeTrackerEndpoint, ({ params, query }) => revokeTracker(context, query.user_id, params.id))
 }
 
-/** The live map, the map of followers and the route. @returns the map of followers, to be started */
+/** The live map, the public map and the route. @returns the public map, to be started */
 function serveMaps(
   { serve }: Router,
   context: ServiceContext,

@@ -1,6 +1,7 @@
 /**
- * Records presses of SOS buttons. A press must not be lost, so it takes no part in the buffer and asks no status: it is
- * a row in Postgres, or in the spool while the database is away, also one of a tracker whose key no store knows then.
+ * Records SOS presses. A press must not be lost, so it bypasses the buffer and the event's status: it is stored in
+ * Postgres, or in the spool while the database is down. That includes a press of a tracker whose key no store can look
+ * up at the time.
  */
 import { desc, eq, sql } from 'drizzle-orm'
 import type { EmergencyRequest, EmergencyState, SosPress } from '#shared/contracts/emergencies.ts'
@@ -18,10 +19,10 @@ import { emergencies, trackers } from '#shared/stores/schema/tables.ts'
 
 type Row = typeof emergencies.$inferSelect
 
-/** Presses of SOS buttons on their way to the database. `keep` returns the emergency of the last press. */
+/** SOS presses on their way to the database. `keep` returns the emergency of the last press. */
 export type PressSpool = Spool<SosPress, Row | null>
 
-/** @param disk keeps presses while neither the database nor the object store does */
+/** @param disk stores presses while neither the database nor the object store does */
 export const createPressSpool = (context: ServiceContext, disk?: Promise<Objects>): PressSpool =>
   createSpool(context, SOS_PRESSES, {
     ...(disk && { disk }),
@@ -31,7 +32,7 @@ export const createPressSpool = (context: ServiceContext, disk?: Promise<Objects
       return row
     },
     async setAside() {
-      // It stays where it is, for somebody to read.
+      // It stays in place for an operator to examine.
       throw new LoggableError('not a press of an SOS button')
     },
   })
@@ -51,13 +52,13 @@ async function withUser({ db }: ServiceContext, press: SosPress): Promise<KnownP
   return { ...press, userId: tracker.userId }
 }
 
-/** Safe to repeat. @throws Refusal 410 of an erased pilgrim, also of one who was erased since the press came */
+/** Safe to repeat. @throws Refusal 410 for an erased pilgrim, including one erased since the press arrived */
 async function recordPress(context: ServiceContext, press: KnownPress): Promise<Row> {
   const { db, outbox } = context
   const raised: Event[] = []
   const row = await db.transaction(async (tx) => {
     await ensurePilgrim(tx, press.userId, press.receivedMs)
-    // Presses of a pilgrim are recorded one after another.
+    // Serializes the presses of a pilgrim.
     await lockPilgrim(tx, press.userId)
     const last = await lockLatest(tx, press.userId)
     if (last !== undefined && (last.confirmedAt === null || isOf(last, press)))
@@ -82,11 +83,11 @@ async function lockLatest(tx: Tx, userId: string): Promise<Row | undefined> {
   return row
 }
 
-/** Whether a request was sent again. */
+/** Whether a request is a repetition. */
 const isRepeated = ({ source, sentAt }: Row, press: SosPress): boolean =>
   source === press.source && press.sentMs <= sentAt.getTime()
 
-/** Whether a press belongs to an emergency that is confirmed: it was made before, and waited somewhere. */
+/** Whether a press belongs to a confirmed emergency: it was made before the confirmation and arrived late. */
 const isOf = (last: Row, press: SosPress): boolean =>
   isRepeated(last, press) || press.pressedMs < last.confirmedAt!.getTime()
 
@@ -135,7 +136,7 @@ async function addPress(tx: Tx, last: Row, press: SosPress): Promise<Row> {
 
 /**
  * The app's own button.
- * @throws Refusal 410 of an erased pilgrim, 503 when the press cannot be kept
+ * @throws Refusal 410 for an erased pilgrim, 503 when the press cannot be stored
  */
 export async function raiseEmergency(
   spool: Pick<PressSpool, 'keep'>,
@@ -152,7 +153,7 @@ export async function raiseEmergency(
           lat,
           lng,
           accuracy: request.accuracy ?? null,
-          // What the phone's clock is ahead of ours is taken off its other times.
+          // The excess of the phone's clock over ours is subtracted from its other times.
           atMs: Math.min((request.position_at ?? sentMs) - aheadMs, receivedMs),
         }
   const row = await spool.keep([{ userId, source: 'app', sentMs, pressedMs, receivedMs, place }])

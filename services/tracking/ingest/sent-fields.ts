@@ -1,12 +1,12 @@
-/** One table of the names under which tracker apps and forwarders send a field, and of the forms of its value. */
+/** The table of names under which tracker apps and forwarders send a field, and of the formats of its value. */
 
-/** What a sender names: the query, the form or the JSON object. */
+/** Named values of a request: the query, the form or the JSON object. */
 export type Parameters = Readonly<Record<string, unknown>>
 
 export const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
-/** Names in lower case without `_`, `-` and blanks. Of several readable ones the first counts. */
+/** Names in lower case without `_`, `-` and blanks. The first readable one counts. */
 const NAMES = {
   lat: ['lat', 'latitude'],
   lng: ['lon', 'lng', 'long', 'longitude'],
@@ -19,7 +19,7 @@ const NAMES = {
 } as const
 export type FieldName = keyof typeof NAMES
 
-/** Fields of a heartbeat. A request with any other field was to bring a position. */
+/** Fields of a heartbeat. A request with any other field was meant to contain a position. */
 const HEARTBEAT = new Set(
   [
     'id deviceid device uniqueid uid user userid u d tid topic key name',
@@ -35,7 +35,7 @@ const plainName = (name: string): string => name.toLowerCase().replaceAll(/[_\-\
 const isAbsent = (value: unknown): boolean =>
   value === undefined || value === null || (typeof value === 'string' && value.trim() === '')
 
-/** The fields that have a value, by plain name. */
+/** The fields with a value, by plain name. */
 export type SentFields = ReadonlyMap<string, unknown>
 
 export function fieldsOf(sent: Parameters): SentFields {
@@ -46,7 +46,7 @@ export function fieldsOf(sent: Parameters): SentFields {
 
 /**
  * The value of a field.
- * @param isReadable of several names the first whose value this accepts counts, else the first with a value
+ * @param isReadable the first value that this accepts counts, else the first value
  */
 export function valueOf(
   fields: SentFields,
@@ -57,10 +57,10 @@ export function valueOf(
   return values.find(isReadable) ?? values[0]
 }
 
-/** Whether something without a place says no more than that its sender is there: who, battery and time. */
+/** Whether a message without a place is only a heartbeat: sender, battery and time. */
 export function isHeartbeat(sent: Parameters): boolean {
   const names = Object.keys(sent).map(plainName)
-  // A place without a value is a position that could not be read.
+  // An empty place is a position that could not be read.
   if ([...NAMES.lat, ...NAMES.lng].some((name) => names.includes(name))) return false
   const fields = fieldsOf(sent)
   return fields.get('type') !== 'location' && [...fields.keys()].every((name) => HEARTBEAT.has(name))
@@ -68,7 +68,7 @@ export function isHeartbeat(sent: Parameters): boolean {
 
 const DECIMAL_COMMA = /^[+-]?\d+,\d+$/
 
-/** A number, or one in digits, also with a decimal comma; null for anything else. */
+/** A number, also as text and with a decimal comma; null for anything else. */
 export function numberOf(value: unknown): number | null {
   if (typeof value === 'number') return Number.isFinite(value) ? value : null
   if (typeof value !== 'string') return null
@@ -78,7 +78,7 @@ export function numberOf(value: unknown): number | null {
   return Number.isFinite(number) ? number : null
 }
 
-/** `latitude,longitude` in one text, also with decimal commas, blanks or a semicolon between them. */
+/** `latitude,longitude` in one text, also with decimal commas, or separated by blanks or a semicolon. */
 export function splitLocation(location: string): readonly [unknown, unknown] {
   const pair = location
     .trim()
@@ -103,8 +103,8 @@ function epochMs(value: number): number {
 }
 
 /**
- * A date and a time, with a zone or in UTC. Where a `+` was decoded as a blank, the zone begins with one.
- * Without a zone it must have a blank between date and time, as Traccar reads it.
+ * A date and a time, with a zone or in UTC. If a `+` was decoded as a blank, the zone begins with one. Without a zone,
+ * date and time must be separated by a blank, as Traccar reads it.
  */
 const DATE_AND_TIME =
   /^(\d{4}-\d\d-\d\d)([T ])(\d\d:\d\d(?::\d\d(?:[.,]\d{1,9})?)?)(?: ?(Z|UTC|GMT|[+-]\d\d(?::?\d\d)?)| (\d\d(?::?\d\d)?))?$/i
@@ -113,7 +113,7 @@ const DATE_AND_TIME =
 export const isTime = (value: unknown): boolean =>
   numberOf(value) !== null || (typeof value === 'string' && /^\s*\d{4}[-:]\d\d[-:]\d\d/.test(value))
 
-/** A time in the contract's form: epoch milliseconds, or ISO 8601 with a zone. Anything else stays what it is. */
+/** A time in the contract's form: epoch milliseconds, or ISO 8601 with a zone. Anything else is returned unchanged. */
 export function timeOf(value: unknown): unknown {
   const number = numberOf(value)
   if (number !== null) return epochMs(number)

@@ -1,10 +1,9 @@
 /**
- * Corrects the times of a request: those of a GPS week rollover, and those of a phone whose clock is ahead.
+ * Corrects the times of a request: those of a GPS week rollover, and those of a phone whose clock is fast.
  *
- * A point in the future is one of two things. A single wrong fix must not hold up the queue behind it, and its place
- * may be an old one. A wrong clock dates every point ahead by about the same, and then each is live: it counts at its
- * receipt, or as long before it as it waited. The second point of a tracker that is as far ahead as the first tells them
- * apart.
+ * A point in the future has one of two causes. A single wrong fix must not block the queue behind it, and its place may
+ * be old. A fast clock dates every point ahead by about the same time; then each is live and counts at its receipt,
+ * minus the time it waited. A fast clock is assumed once a second point of the tracker is as far ahead as the first.
  */
 import type { GpsPoint } from '#shared/contracts/gps-points.ts'
 import type { TrackerApp } from '#shared/contracts/trackers.ts'
@@ -14,7 +13,10 @@ import { withoutRollover } from '#shared/core/rules/week-rollover.ts'
 import { isObject } from './sent-fields.ts'
 import { IS_FORGETFUL } from './tracker-formats.ts'
 
-/** A point that is at most this far ahead is sent again: its time comes soon. Later it would block the queue. */
+/**
+ * A point at most this far ahead is sent again, because its time comes soon. With a longer limit it would block the
+ * queue.
+ */
 const RESEND_AHEAD_MS = 15 * 60_000
 
 /** How far ahead a tracker's point was. */
@@ -23,14 +25,14 @@ export interface Ahead {
   readonly sentMs: number
 }
 
-/** Notes how far ahead a tracker's point was. @returns how far its clock is ahead (ms); null: that is not known */
+/** Notes how far ahead a tracker's point was. @returns how fast its clock is (ms); null: not known */
 export type NoteAhead = (key: string, ahead: Ahead) => Promise<number | null>
 
 interface CorrectedTimes {
   readonly points: readonly unknown[]
-  /** Whether the app is to send the request again, because a point's time comes soon. */
+  /** Whether the app must send the request again, because a point's time comes soon. */
   readonly resend: boolean
-  /** Whether a point was dated ahead. */
+  /** Whether a point was dated in the future. */
   readonly isAhead: boolean
 }
 
@@ -48,7 +50,7 @@ export async function correctTimes(
   const ahead = times.filter((ms) => ms !== null && ms > latestMs) as number[]
   const newestMs = ahead.reduce((newest, ms) => Math.max(newest, ms), 0)
   const byMs = newestMs - receivedMs
-  // The points of a forgetful app wait for no other.
+  // A forgetful app does not send a point again, so even a small lead is noted.
   const resendMs = IS_FORGETFUL.has(app) ? 0 : RESEND_AHEAD_MS
   const clockMs = byMs > resendMs ? await noteAhead({ byMs, sentMs: newestMs }) : null
   const points = given.map((point, i) => {
@@ -60,7 +62,7 @@ export async function correctTimes(
   return { points, resend: clockMs === null && ahead.some(isSoon), isAhead: ahead.length > 0 }
 }
 
-/** The time of a point, epoch milliseconds; null: it has none that can be read. */
+/** The time of a point, epoch milliseconds; null: no readable time. */
 export function sentMsOf(point: unknown, calendar: AcceptRules['calendar']): number | null {
   if (!isObject(point)) return null
   const { timestamp } = point as Partial<GpsPoint>

@@ -62,10 +62,10 @@ const readerOf =
   (bytes: Uint8Array, query: Parameters): Received =>
     readRequest(app, unit, query, bytes)
 
-// Takes what a tracker app sends. The answer tells the app in its own way whether to keep the points: success when they
-// are durable or will never be taken, 503 when they are to be sent again.
+// Accepts the requests of tracker apps. The answer tells the app in its own protocol whether to keep the points:
+// success when they are durable or will never be accepted, 503 when they are to be sent again.
 
-/** OwnTracks reads a list of messages for the phone; Overland keeps its batch without this result. */
+/** OwnTracks expects a list of messages for the phone; Overland keeps its batch without this result. */
 const TAKEN = '{"result":"ok"}'
 const TAKEN_BY: Partial<Record<TrackerApp, string>> = { owntracks: '[]' }
 
@@ -75,22 +75,22 @@ const unknownKey = () =>
   )
 
 interface Ingest {
-  /** Admits what the tracker with this key's hash has sent. */
+  /** Admits the points of the tracker with this key's hash. */
   readonly admit: (keyHash: string) => Buffer['admitDurably']
   readonly presses: Pick<PressSpool, 'keep'>
   readonly findKey: (key: string) => Promise<string | null>
-  /** Called after each request of a key. */
+  /** Called after each request with a key. */
   readonly noteUse: (key: string, use: KeyUse) => void
   readonly noteAhead: NoteAhead
   readonly rules: SyncRules
-  /** Whether others may know this user id, so that its refusal of consent may be a stranger's. */
+  /** Whether others may know this user id, so that a stranger may have withdrawn its consent. */
   readonly isClaim: (userId: string) => boolean
   readonly now: MachineClock
-  /** @throws Refusal 429 when the address has sent too many presses of keys that no store knew */
+  /** @throws Refusal 429 when the address has sent too many presses with keys that no store could look up */
   readonly chargeAlarm: (request: Request) => void
 }
 
-/** The user id of a key. @throws Refusal 404 for a key that is not valid, 503 when that is not known */
+/** The user id of a key. @throws Refusal 404 for an invalid key, 503 when that cannot be determined */
 async function expectKey({ findKey }: Pick<Ingest, 'findKey'>, key: string): Promise<string> {
   const userId = await findKey(key)
   if (userId === null) throw unknownKey()
@@ -98,10 +98,10 @@ async function expectKey({ findKey }: Pick<Ingest, 'findKey'>, key: string): Pro
 }
 
 /**
- * Takes a request.
- * @param read reads the app's format. @throws Refusal 400 when it can not
- * @throws Refusal 404 for a key that is not valid, 413 for too many points; 403 paused, 429 and 503, all of which the
- * router answers with 503. 503 also when an SOS cannot be kept; it is kept in every state of the event
+ * Handles a request.
+ * @param read reads the app's format. @throws Refusal 400 if it cannot
+ * @throws Refusal 404 for an invalid key, 413 for too many points; 403 paused, 429 and 503, all of which the router
+ *   answers with 503. 503 also when an SOS cannot be stored; an SOS is stored in every state of the event
  */
 export async function ingest(
   taking: Ingest,
@@ -111,7 +111,7 @@ export async function ingest(
   request: Request,
 ): Promise<Response> {
   const { admit, presses, findKey, noteUse, noteAhead, rules, isClaim, now } = taking
-  // Before the key is looked up: an erasure that refuses the key later drops the points of this request.
+  // Before the key is looked up: an erasure that later revokes the key drops the points of this request.
   const receivedMs = now()
   const userId = await expectKey({ findKey }, key).catch(async (error: unknown) => {
     if (isRefusal(error, 'unavailable'))
@@ -131,7 +131,7 @@ export async function ingest(
         noteAhead(key, ahead),
       )
       if (isAhead) reasons.push('in-the-future')
-      // One submission whatever its size: parts of it could be stored in part, under one answer.
+      // One submission, whatever its size: if it were split, some parts could fail under a single answer.
       const { accepted, duplicates, rejected } = await syncTrack(
         admit(trackerKeyHash(key)),
         { user_id: userId, points: [...points] },
@@ -166,7 +166,7 @@ export async function ingest(
   })
 }
 
-/** Keeps an SOS whose key no store can tell at the moment: apps send it once. Its points are sent again. */
+/** Stores an SOS whose key no store can look up now: apps send it once. Its points are sent again. */
 async function keepOfUnknown(
   { presses, rules, chargeAlarm }: Ingest,
   app: TrackerApp,
@@ -180,7 +180,10 @@ async function keepOfUnknown(
   await presses.keep(sosPresses({ userId: null, keyHash: trackerKeyHash(key) }, app, sos, receivedMs, rules))
 }
 
-/** @returns why an SOS is to be sent again; the points of its request are taken first. Null: it is kept, or there is none */
+/**
+ * @returns why an SOS must be sent again, after the points of its request were accepted. Null: it is stored, or there
+ *   is none
+ */
 async function keepSos(presses: Ingest['presses'], sent: readonly SosPress[]): Promise<Refusal | null> {
   if (sent.length === 0) return null
   try {
@@ -193,8 +196,8 @@ async function keepSos(presses: Ingest['presses'], sent: readonly SosPress[]): P
 }
 
 /**
- * Apps that send one position in a query or a form; without a time it counts at its receipt, as Traccar's server has
- * it. So does one in a query or a form that another app sends.
+ * Apps that send one position in a query or a form. Without a time it counts at its receipt, as in Traccar's server; so
+ * does such a position from any other app.
  */
 const AT_RECEIPT: ReadonlySet<TrackerApp> = new Set(['traccar', 'osmand', 'gpslogger'])
 
@@ -205,13 +208,16 @@ const timed = (app: TrackerApp, { points, atReceipt = false }: Received, receive
       : point,
   )
 
-/** What its pilgrim has to know of a request. An old place is sent by apps that work as they should. */
+/**
+ * The problem in a request that its pilgrim should know of. Old places are normal for some apps, so they are no
+ * problem.
+ */
 function troubleOf(reasons: readonly string[]): Trouble | null {
   const known = TROUBLES.find((trouble) => reasons.includes(trouble))
   return known ?? (reasons.some((reason) => reason !== 'old-place') ? 'other' : null)
 }
 
-/** A body that is not in the app's format will not be so the next time either. */
+/** A body in the wrong format would be wrong again. */
 function readOrCount(read: () => Received): Received {
   try {
     return read()
@@ -224,5 +230,8 @@ function readOrCount(read: () => Received): Received {
 const isRefusal = (error: unknown, ...reasons: Refusal['reason'][]): boolean =>
   error instanceof Refusal && reasons.includes(error.reason)
 
-/** Nothing is taken any more after the end, of an erased person or without consent. The points are counted so. */
+/**
+ * After the end, of an erased person or without consent, nothing is accepted any more. The points count under that
+ * reason.
+ */
 const isForEver = (error: unknown): boolean => isRefusal(error, 'ended', 'erased', 'forbidden')

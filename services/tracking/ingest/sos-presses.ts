@@ -1,4 +1,4 @@
-/** The presses of an SOS button in a request of a tracker app. */
+/** The SOS presses in a request of a tracker app. */
 import { z } from 'zod'
 import type { SosPress } from '#shared/contracts/emergencies.ts'
 import { Latitude, Longitude } from '#shared/contracts/fields.ts'
@@ -8,17 +8,17 @@ import type { AcceptRules } from '#shared/points/accept.ts'
 import { sentMsOf } from './sent-times.ts'
 
 /**
- * A press whose position is at most this old was made now: apps send the press at once, and with it a position that
- * they may have had for a while. An older one has waited in a queue.
+ * A press with a position at most this old is live: apps send the press at once, but its position may be a little
+ * older. An older one has waited in a queue.
  */
 const LIVE_MS = 120_000
 
 const Position = z.object({ lat: Latitude, lng: Longitude, accuracy: z.number().nullish() })
 
 /**
- * @param whose the user id, or the hash of a key whose user no store could tell
+ * @param whose the user id, or the hash of a key that no store could look up
  * @param points the point of each SOS; null for one without a readable place
- * @returns the oldest and the latest press: in between a batch adds nothing
+ * @returns the oldest and the latest press; those between add nothing
  */
 export function sosPresses(
   whose: Pick<SosPress, 'userId' | 'keyHash'>,
@@ -32,7 +32,7 @@ export function sosPresses(
     .map((point): SosPress => {
       const ms = sentMsOf(point, calendar)
       const sentMs = ms === null ? receivedMs : Math.round(withoutRollover(ms, oldestMs, receivedMs))
-      // A time that is too old says nothing of when it was.
+      // A time that is too old says nothing about the time of the press.
       const hasWaited = sentMs < receivedMs - LIVE_MS && sentMs >= oldestMs
       const position = Position.safeParse(point).data
       return {

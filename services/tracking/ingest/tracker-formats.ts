@@ -1,4 +1,4 @@
-/** What tracker apps send, read into points in the units of the contract. */
+/** Parses the requests of tracker apps into points in the units of the contract. */
 import { gunzipSync, inflateSync } from 'node:zlib'
 import { MAX_POINTS } from '#shared/contracts/fields.ts'
 import { INGEST_BYTES, type IngestRejection } from '#shared/contracts/ingest.ts'
@@ -19,11 +19,11 @@ import {
   valueOf,
 } from './sent-fields.ts'
 
-/** What a request of an app contains. */
+/** The content of an app's request. */
 export interface Received {
   /** Points for `acceptTrack`, which validates each. */
   readonly points: readonly unknown[]
-  /** Why other points are not taken, one reason for each. */
+  /** Why other points are rejected, one reason for each. */
   readonly refused: readonly IngestRejection[]
   /** Whether a point without a time counts at its receipt. */
   readonly atReceipt?: boolean
@@ -31,11 +31,11 @@ export interface Received {
   readonly sos?: readonly unknown[]
 }
 
-/** A message without any point, such as the notice that the battery is low. */
+/** A message without any point, such as a low-battery notice. */
 export const NO_POINT: Received = { points: [], refused: [] }
 export const UNREADABLE: Received = { points: [], refused: ['unreadable'] }
 
-/** Apps that forget a point within minutes, whatever the answer. */
+/** Apps that drop a point within minutes, whatever the answer. */
 export const IS_FORGETFUL: ReadonlySet<TrackerApp> = new Set(['gpslogger'])
 
 const MOST = 1e9
@@ -72,7 +72,7 @@ function together(all: readonly Received[]): Received {
   }
 }
 
-/** What was received, marked as an SOS where what was sent is one. */
+/** Received points, marked as an SOS if the sent data contain one. */
 function marked(received: Received, sent: unknown, depth?: number): Received {
   if (received.sos !== undefined || !isSos(sent, depth)) return received
   return { ...received, sos: [received.points.at(-1) ?? null] }
@@ -85,10 +85,10 @@ const isNumber = (value: unknown): boolean => numberOf(value) !== null
 const isFalse = (value: unknown): boolean =>
   value === false || value === 0 || (typeof value === 'string' && /^(false|0|no)$/i.test(value.trim()))
 
-/** How an entrance reads what the table of names leaves open. */
+/** How an endpoint resolves what the table of names leaves open. */
 interface Entrance {
   readonly app: TrackerApp
-  /** Of the parameter `speed`: Traccar's is knots, the other apps fill in m/s. */
+  /** Unit of the parameter `speed`: knots for Traccar, m/s for the other apps. */
   readonly unit: SpeedUnit
 }
 
@@ -101,8 +101,8 @@ function speedIn(fields: SentFields, unit: SpeedUnit): number | null {
 }
 
 /**
- * Overland has a mode "Owntracks" whose times are seconds since 2001 (GLManager.m, timeIntervalSinceReferenceDate).
- * As seconds since 1970 they would lie before September 2001.
+ * Overland has a mode "Owntracks" whose times are seconds since 2001 (GLManager.m, timeIntervalSinceReferenceDate). As
+ * seconds since 1970 they would be before September 2001.
  */
 const REFERENCE_DATE_S = 978_307_200
 const LEAST_S = 1e9
@@ -116,7 +116,7 @@ function timestampIn(app: TrackerApp, fields: SentFields): unknown {
 /** A point of the contract, which is validated later. */
 function pointOf({ app, unit }: Entrance, fields: SentFields, lat: unknown, lng: unknown): Received {
   const speed = speedIn(fields, unit)
-  // OsmAnd names its accuracy in metres so (LiveMonitoringHelper.java); elsewhere it is a factor.
+  // OsmAnd calls its accuracy in metres hdop (LiveMonitoringHelper.java); elsewhere hdop is a factor.
   const hdop = app === 'osmand' ? fields.get('hdop') : undefined
   const point = {
     lat: degrees(lat),
@@ -132,7 +132,7 @@ function pointOf({ app, unit }: Entrance, fields: SentFields, lat: unknown, lng:
   return point.lat === 0 && point.lng === 0 ? refusedAs('invalid-position') : { points: [point], refused: [] }
 }
 
-/** One position by the table of names, or why there is none. */
+/** One position by the table of names, or the reason why there is none. */
 function readPosition(entrance: Entrance, sent: Parameters): Received {
   const fields = fieldsOf(sent)
   const location = fields.get('location')
@@ -151,8 +151,8 @@ function readPosition(entrance: Entrance, sent: Parameters): Received {
 const readItem = (entrance: Entrance, item: unknown): Received => marked(readUnmarked(entrance, item), item)
 
 /**
- * That of Traccar Client 9 (flutter_background_geolocation: m/s, −1 for unknown) has `coords`, what Traccar's server
- * forwards has `position`.
+ * A position by its shape: that of Traccar Client 9 (flutter_background_geolocation: m/s, −1 for unknown) has `coords`,
+ * one forwarded by Traccar's server has `position`.
  */
 function readUnmarked(entrance: Entrance, item: unknown): Received {
   if (!isObject(item)) return UNREADABLE
@@ -170,7 +170,7 @@ function readUnmarked(entrance: Entrance, item: unknown): Received {
 const positionsIn = (item: unknown): number =>
   isObject(item) && Array.isArray(item.location) ? item.location.length : 1
 
-/** Messages of OwnTracks that are no positions (owntracks/booklet, docs/tech/json.md). */
+/** Messages of OwnTracks other than positions (owntracks/booklet, docs/tech/json.md). */
 const OTHER_MESSAGES = new Set(
   'beacon card cmd configuration dump lwt request status steps transition waypoint waypoints'.split(' '),
 )
@@ -197,8 +197,8 @@ const isPosition = (feature: unknown): boolean =>
   ((feature.properties.action ?? null) === null && feature.properties.type !== 'trip')
 
 /**
- * A GeoJSON feature of Overland (aaronpk/Overland-iOS, README.md and GLManager.m). The app always sends an accuracy: a
- * place without one is an old place that iOS returned with the present time.
+ * A GeoJSON feature of Overland (aaronpk/Overland-iOS, README.md and GLManager.m). The app always sends an accuracy:
+ * without one, the place is old and iOS returned it with the current time.
  */
 function readFeature(entrance: Entrance, feature: unknown): Received {
   if (!isObject(feature)) return { points: [feature], refused: [] }
@@ -211,7 +211,7 @@ function readFeature(entrance: Entrance, feature: unknown): Received {
   return pointOf({ ...entrance, unit: 'metresASecond' }, fields, lat, lng)
 }
 
-/** The field `current` of a batch of Overland is not read: the same point follows in a later batch. */
+/** The field `current` of an Overland batch is ignored: the same point follows in a later batch. */
 function readFeatures(entrance: Entrance, features: unknown): Received {
   if (!Array.isArray(features)) return UNREADABLE
   if (features.length > MAX_POINTS) throw tooMany('choose a smaller batch size')
@@ -220,16 +220,16 @@ function readFeatures(entrance: Entrance, features: unknown): Received {
   )
 }
 
-/** A form is one position, about 300 bytes. To take a megabyte of names apart would cost a quarter of a second. */
+/** A form is one position, about 300 bytes. Parsing a megabyte of names would take a quarter of a second. */
 const MOST_FORM_BYTES = 16_384
 const UTF8 = new TextDecoder()
 
 const isGzip = (bytes: Uint8Array): boolean => bytes[0] === 0x1f && bytes[1] === 0x8b
-/** The head of a zlib stream (RFC 1950), which HTTP calls deflate. Two letters of a form can look the same. */
+/** The header of a zlib stream (RFC 1950), which HTTP calls deflate. Two letters of a form can look the same. */
 const isZlib = (bytes: Uint8Array): boolean =>
   bytes[0] === 0x78 && bytes.length > 2 && ((bytes[0] << 8) | bytes[1]!) % 31 === 0
 
-/** @throws Refusal 413 when it would be larger than a body may be, 400 when it is damaged */
+/** @throws Refusal 413 when the unpacked body would be too large, 400 when it is damaged */
 function unpacked(bytes: Uint8Array): Uint8Array {
   const isPacked = isGzip(bytes)
   if (!isPacked && !isZlib(bytes)) return bytes
@@ -247,7 +247,7 @@ function unpacked(bytes: Uint8Array): Uint8Array {
   }
 }
 
-/** A body in UTF-16 begins with a byte-order mark. @returns the same in UTF-8 */
+/** A body in UTF-16 begins with a byte-order mark. @returns the same text in UTF-8 */
 function inUtf8(bytes: Uint8Array): Uint8Array {
   const label = bytes[0] === 0xff && bytes[1] === 0xfe ? 'utf-16le' : 'utf-16be'
   if (label === 'utf-16be' && !(bytes[0] === 0xfe && bytes[1] === 0xff)) return bytes
@@ -257,10 +257,10 @@ function inUtf8(bytes: Uint8Array): Uint8Array {
 /** Whether a body begins like JSON, after a byte-order mark and blanks. */
 const isJson = (bytes: Uint8Array): boolean => /^\ufeff?\s*[[{]/.test(UTF8.decode(bytes.subarray(0, 64)))
 
-/** Numbers of a program that are no JSON. They are looked for only where JSON does not parse. */
+/** Numbers that some programs write and JSON does not allow. They are searched only if JSON does not parse. */
 const NO_NUMBERS = /([:[,]\s*)[-+]?(?:NaN|Infinity)\b/g
 
-/** JSON, in which a measurement may be NaN, as Python writes it. @throws Refusal 400 */
+/** JSON in which a measurement may be NaN, as Python writes it. @throws Refusal 400 */
 function readableJson(bytes: Uint8Array): unknown {
   try {
     return parseJson(bytes)
@@ -272,7 +272,7 @@ function readableJson(bytes: Uint8Array): unknown {
   }
 }
 
-/** The fields of a form, also of one in parts (RFC 7578), as Shortcuts on an iPhone sends it. */
+/** The fields of a form, including a multipart one (RFC 7578), as Shortcuts on an iPhone sends it. */
 function readForm(text: string): Parameters {
   if (!text.startsWith('--')) return Object.fromEntries(new URLSearchParams(text))
   const [boundary = ''] = text.split(/\r?\n/, 1)
@@ -283,31 +283,31 @@ function readForm(text: string): Parameters {
   return Object.fromEntries(parts.filter(([name]) => name !== ''))
 }
 
-/** Depth of the search for an SOS beside the items: in the query, the message, and the objects of these. */
+/** Depth of the search for an SOS outside the items: in the query, the message, and their nested objects. */
 const ENVELOPE = 3
 
 /**
  * Reads a request: its query, a form or JSON. The body has precedence over the query.
- * @throws Refusal 400 for a body that begins like JSON and is none, 413 for more positions than an app sends
+ * @throws Refusal 400 for a body that begins like JSON but is invalid, 413 for more positions than an app sends
  */
 function readSent(entrance: Entrance, query: Parameters, packed: Uint8Array): Received {
   const bytes = inUtf8(unpacked(packed))
   if (isJson(bytes)) {
     const value = readableJson(bytes)
-    // The items of a list are marked already.
+    // The items of a list are already marked.
     return marked(readJson(entrance, value, query), [value, query], ENVELOPE)
   }
   if (bytes.length > MOST_FORM_BYTES) return UNREADABLE
   const text = UTF8.decode(bytes).trim()
   const form = readForm(text)
-  // Something was sent, and no name in it has a value: a form of another kind, or another packing.
+  // A body without any known field: another kind of form, or another encoding.
   if (text !== '' && fieldsOf(form).size === 0) return UNREADABLE
   const sent = { ...query, ...form }
   const received = marked(isOtherMessage(sent) ? NO_POINT : readPosition(entrance, sent), sent)
   return received.points.length > 0 ? { ...received, atReceipt: true } : received
 }
 
-/** What Traccar Client, OsmAnd and GPSLogger send. @throws Refusal as `readSent` */
+/** Requests of Traccar Client, OsmAnd and GPSLogger. @throws Refusal as `readSent` */
 export const readRequest = (
   app: TrackerApp,
   unit: SpeedUnit,

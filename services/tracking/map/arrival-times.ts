@@ -1,4 +1,4 @@
-/** How fast the middle of the walk moves, and when it is expected at the next stations. */
+/** The speed of the middle of the walk, and its expected arrival at the next stations. */
 import { METRES_PER_DEGREE } from '#shared/core/rules/geo.ts'
 import type { MapPlace, StationEstimate } from '#shared/contracts/map.ts'
 import { time } from '#shared/contracts/fields.ts'
@@ -8,34 +8,32 @@ import { roundKm } from '#shared/core/rules/rounding.ts'
 
 const MINUTE_MS = 60_000
 const HOUR_MS = 60 * MINUTE_MS
-/** A pace is told ahead from so long a stretch of the walk, short rests included. */
+/** Window over which the pace is computed, including short rests. */
 const STRETCH_MS = 3 * HOUR_MS
 const SAMPLE_MS = 5 * MINUTE_MS
-/** The latest one from before the stretch is among them. */
+/** Covers the window and the latest sample before it. */
 const KEPT_MS = STRETCH_MS + 2 * SAMPLE_MS
-/** A quarter. A shorter time tells no speed: the middle moves in steps of cells. */
+/** Minimum time for a speed: the middle moves in steps of cells, so shorter times are too coarse. */
 const LEAST_MS = 15 * MINUTE_MS
-/** Slower is a rest, which nobody can foresee the end of. */
+/** Below this speed the group is resting; no arrival time is predicted. */
 const LEAST_KMH = 0.5
-/** A fast procession walks at 6 or 7 km/h. */
+/** Upper bound: a fast procession walks at 6 or 7 km/h. */
 const MOST_KMH = 8
 const MOST_M_PER_MS = (MOST_KMH * 1_000) / HOUR_MS
-/** A pace says nothing of a time farther ahead than so many times the stretch that it is known from. */
+/** A pace predicts at most this many times the period it was measured over. */
 const STRETCHES_AHEAD = 4
 const FARTHEST_MEAN_MS = 72 * HOUR_MS
 
-/** Where the middle was, at a time in epoch milliseconds. */
+/** The middle at a time in epoch milliseconds. */
 export interface Sample extends End {
   readonly t: number
-  /**
-   * Whose: the palanquin's, or the middle of those who were seen in the last hours, or of everybody of the last day.
-   */
+  /** Source: the palanquin, or the middle of pilgrims seen in the last hours, or of all of the last day. */
   readonly of: 'palanquin' | 'recent' | 'day'
 }
 
 /**
- * The samples of the last hours, one in five minutes, with the place of now. Those of another crowd are left out: its
- * middle is elsewhere, and nobody has walked from there.
+ * The samples of the last hours, one per five minutes, plus the current place. Samples with another source are dropped:
+ * their middle is elsewhere.
  */
 export function withSample(
   samples: readonly Sample[],
@@ -49,8 +47,9 @@ export function withSample(
 }
 
 /**
- * The fronts of the last hour that none after them has reached, with the one of now; the first is the farthest. The
- * walk's front is where it has been: the one of now goes back when pilgrims ahead rest, whose phones say nothing then.
+ * The fronts of the last hour that no later one has reached, plus the current one; the first is the farthest. The front
+ * of the walk is the farthest recent one: the current one moves back when leading pilgrims rest and their phones stop
+ * sending.
  */
 export function withFront(fronts: readonly Front[], front: End | null, nowMs: number): Front[] {
   const ahead = fronts.filter(
@@ -62,8 +61,8 @@ export function withFront(fronts: readonly Front[], front: End | null, nowMs: nu
 export type Front = End & { readonly t: number }
 
 /**
- * km/h with one decimal, the mean of the last hour's quarters; null when it is not known. A quarter in which the middle
- * moved faster than {@link MOST_KMH} does not count: it was moved by pilgrims who woke up, or by points that came late.
+ * km/h with one decimal, the mean of the last hour's quarters; null if not known. A quarter in which the middle moved
+ * faster than {@link MOST_KMH} is ignored: it was moved by phones that came back, or by late points.
  */
 export function speedOf(samples: readonly Sample[], middle: End | null, nowMs: number): number | null {
   const pace = paceOf(samples, middle, nowMs, HOUR_MS)
@@ -72,11 +71,11 @@ export function speedOf(samples: readonly Sample[], middle: End | null, nowMs: n
 
 interface Pace {
   readonly kmh: number
-  /** How long a stretch tells it. */
+  /** Period of the measurement. */
   readonly ms: number
 }
 
-/** The same of the last quarters of {@link STRETCH_MS}, or fewer; what is estimated goes by it. */
+/** The same over the last quarters of {@link STRETCH_MS}, or fewer; estimates use it. */
 export function paceOf(
   samples: readonly Sample[],
   middle: End | null,
@@ -101,7 +100,7 @@ export function paceOf(
   return ms === 0 ? null : { kmh: (metres / ms) * 3_600, ms }
 }
 
-/** Metres along the route; where one is off it, to the east and to the north: who goes to and fro walks nowhere. */
+/** Metres along the route; off the route, metres east and north, so that walking to and fro adds up to nothing. */
 const moveBetween = (from: End, to: End): readonly [number, number] =>
   from.alongM === null || to.alongM === null
     ? [
@@ -114,16 +113,16 @@ interface Walk {
   readonly front: End | null
   /** The palanquin, or the middle of the walk. */
   readonly middle: End | null
-  /** How fast it has walked for some time; null: not known. */
+  /** Its speed over some time; null: not known. */
   readonly pace: Pace | null
-  /** When the event began; null: not known. */
+  /** Start of the event; null: not known. */
   readonly startsMs: number | null
 }
 
-/** Within an hour an estimate is told to five minutes, and farther ahead to half an hour. */
+/** Rounding of an estimate: five minutes within an hour, else half an hour. */
 const stepOf = (awayMs: number): number => (awayMs <= HOUR_MS ? 5 : 30) * MINUTE_MS
 
-/** The time that was told, as long as it is right to its step; else the new one. */
+/** The previous estimate while it is right within its rounding; else the new one. */
 function toldOf(before: string | null | undefined, ms: number, nowMs: number): string {
   const step = stepOf(ms - nowMs)
   return before != null && Math.abs(Date.parse(before) - ms) <= step
@@ -132,9 +131,9 @@ function toldOf(before: string | null | undefined, ms: number, nowMs: number): s
 }
 
 /**
- * The times at the stations that the middle has not reached: by its pace; else by the mean of the walk so far, rests
- * included; else as planned. An estimate is told to its step ({@link stepOf}).
- * @param told the estimates before
+ * Times at the stations that the middle has not reached: by its pace; else by the mean of the walk so far, rests
+ * included; else as planned. Estimates are rounded ({@link stepOf}).
+ * @param told the previous estimates
  */
 export function estimatesOf(
   stations: readonly Station[],

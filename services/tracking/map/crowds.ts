@@ -1,6 +1,6 @@
 /**
- * Crowds for the public map: a quadtree of the map's cells from zoom 10 to 18, each divided as long as enough people
- * are in it (spatial cloaking; Gruteser and Grunwald, MobiSys 2003).
+ * Crowds for the public map: a quadtree of the map's cells from zoom 10 to 18, each divided while enough people are in
+ * it (spatial cloaking; Gruteser and Grunwald, MobiSys 2003).
  */
 import { eachOf } from '#shared/runtime/yield-to-event-loop.ts'
 import { type Cell, MAX_ZOOM } from '#shared/core/map/cells.ts'
@@ -8,17 +8,17 @@ import { type Cell, MAX_ZOOM } from '#shared/core/map/cells.ts'
 /** The widest cells that form crowds, about 1.4 km. */
 export const WIDEST_ZOOM = 10
 
-/** So many people, in columns. */
+/** People as columns. */
 interface People {
   readonly count: number
   /** Column and row of the finest cell (`cellAt`). */
   readonly xs: ArrayLike<number>
   readonly ys: ArrayLike<number>
-  /** When they were seen, epoch milliseconds. */
+  /** When they were last seen, epoch milliseconds. */
   readonly times: ArrayLike<number>
 }
 
-/** People who can not be distinguished: all are in this cell, and were seen at `sinceMs` or later. */
+/** People who cannot be distinguished: all are in this cell, and were seen at `sinceMs` or later. */
 export interface Crowd {
   readonly cell: Cell
   readonly count: number
@@ -27,9 +27,9 @@ export interface Crowd {
 
 /**
  * Groups people into the finest cells with at least `least` of them, each person in one crowd. People whose finer cells
- * have fewer are grouped in the wider cell; if they are too few alone, the smallest crowd within it joins them. So
- * everybody with enough people in the same cell of zoom 10 is in a crowd. All others are left out. Computed in turns of
- * the event loop (`inTurns`), for half a million people take seconds.
+ * have fewer are grouped in the wider cell; if they are still too few, the smallest crowd within it joins them. So
+ * everyone with enough people in the same cell of zoom 10 is in a crowd. All others are left out. Computed in turns of
+ * the event loop (`inTurns`), because half a million people take seconds.
  *
  * @param least people in a crowd, at least 1
  * @param finest zoom of the smallest cells
@@ -71,11 +71,11 @@ export function* groupIntoCrowds(
   return crowds
 }
 
-/** A cell with more people is preceded by a pause. */
+/** The computation pauses before a cell with more people. */
 const PAUSE_ABOVE = 500
 
 interface Cloud extends People {
-  /** The pilgrims' rows in the columns, those of each widest cell together; they are sorted into quarters. */
+  /** The pilgrims' rows in the columns, grouped by widest cell; they are sorted into quarters. */
   readonly order: Int32Array
   readonly least: number
   readonly finest: number
@@ -150,7 +150,7 @@ function split(order: Int32Array, values: ArrayLike<number>, bit: number, from: 
   return end
 }
 
-/** Removes and returns the smallest crowd from `first` on; there is at least one. */
+/** Removes and returns the smallest crowd from index `first`; there is at least one. */
 function takeSmallest(crowds: Crowd[], first: number): Crowd {
   let smallest = first
   for (let i = first + 1; i < crowds.length; i++) if (crowds[i]!.count < crowds[smallest]!.count) smallest = i

@@ -21,10 +21,10 @@ import { type Repeated, repeated } from '#shared/stores/repeated-work.ts'
 import { cellAt, MAX_ZOOM } from '#shared/core/map/cells.ts'
 
 const HASH_DIGITS = 13
-/** What `hashes` holds of a hash (`userHash`): its first digits, as a number. */
+/** The part of a hash (`userHash`) that `hashes` contains: its first digits, as a number. */
 const beginningOf = (hash: string): number => parseInt(hash.slice(0, HASH_DIGITS), 16)
 
-/** A place as the public map groups it: the finest cell, and when the pilgrim was there (epoch milliseconds). */
+/** A place as the public map groups it: the finest cell, and the pilgrim's time there (epoch milliseconds). */
 interface PublicPlace {
   readonly x: number
   readonly y: number
@@ -33,7 +33,7 @@ interface PublicPlace {
 
 /** The latest positions in columns: half a million objects would make the garbage collector stop this process. */
 class PositionColumns {
-  /** Ids by row, as all columns; empty where somebody was removed. */
+  /** Ids by row, as in all columns; empty for a removed pilgrim. */
   readonly userIds: string[] = []
   readonly hashes: number[] = []
   /** Degrees. */
@@ -42,11 +42,11 @@ class PositionColumns {
   /** Column and row of the finest cell. */
   readonly xs: number[] = []
   readonly ys: number[] = []
-  /** When the pilgrim was there, epoch milliseconds. */
+  /** The pilgrim's time there, epoch milliseconds. */
   readonly times: number[] = []
-  /** The map shows the position from then on. */
+  /** The map shows the position from this time. */
   readonly hiddenUntil: number[] = []
-  /** The public map shows the held place until then, and not this one. */
+  /** Until this time the public map shows the previous place. */
   readonly #heldUntil: number[] = []
   readonly #heldXs: number[] = []
   readonly #heldYs: number[] = []
@@ -60,7 +60,7 @@ class PositionColumns {
   }
 
   /**
-   * @param holdUntilMs until when the public map shows the place before; 0: not at all
+   * @param holdUntilMs until when the public map shows the previous place; 0: not at all
    * @returns whether it was not known yet
    */
   set({ userId, lat, lng, t, hiddenUntilMs }: Moved, holdUntilMs: number): boolean {
@@ -100,7 +100,7 @@ class PositionColumns {
     return { userId: this.userIds[row]!, lat: this.lats[row]!, lng: this.lngs[row]!, t: this.times[row]! }
   }
 
-  /** What the public map shows: while a place is held, that one. */
+  /** The place that the public map shows: the held one, if any. */
   publicAt(row: number, nowMs: number): PublicPlace {
     return this.#heldUntil[row]! > nowMs
       ? { x: this.#heldXs[row]!, y: this.#heldYs[row]!, t: this.#heldTimes[row]! }
@@ -131,20 +131,20 @@ const REFRESH_MS = 1_500
 const STALE_MS = 4_000
 /** Each refresh reads this span again: after a failover, the clock of the new server may be behind a little. */
 const OVERLAP_MS = 250
-/** How often positions that the kv no longer keeps are removed from memory. */
+/** How often positions that the kv has dropped are removed from memory. */
 const FORGET_MS = 60_000
 const PAGE = 2_000
-/** Positions are counted by this time, so that few are sorted. */
+/** Positions are grouped by this time, so that few are sorted. */
 const BUCKET_MS = 10_000
 const HOUR_MS = 3_600_000
 const DAY_MS = 86_400_000
 const SECRET_KEY = 'live-map-secret'
 const SECRET_TTL_MS = 30 * DAY_MS
 
-/** Where a pilgrim was last, and when (epoch milliseconds). */
+/** A pilgrim's last place and its time (epoch milliseconds). */
 export type Place = Pick<Moved, 'userId' | 'lat' | 'lng' | 't'>
 
-/** One table of half a million people would stop this process for a tenth of a second each time that it doubles. */
+/** A single table of half a million people would block this process for a tenth of a second each time it doubles. */
 const SHARDS = 64
 
 export class LivePositions {
@@ -153,9 +153,9 @@ export class LivePositions {
   readonly #through: number[]
   /** Per partition, the last erasure that this replica has read. */
   readonly #erasedThrough: number[]
-  /** A key set up once: setting it up costs more than a name. */
+  /** A reusable key: creating one costs more than signing a name. */
   #signer: Bun.CryptoHasher | undefined
-  /** Since the last refresh began. */
+  /** Time since the last refresh began. */
   #age = never
   #version = 0
   /** Whether this refresh has changed anything. */
@@ -169,8 +169,8 @@ export class LivePositions {
     log: Log,
     private readonly timing: StartStopwatch = stopwatch,
     /**
-     * Whether a place of somebody changes the public map with the next full hour only. Otherwise whoever may send places
-     * in their name moves them away, and sees on the map which place is theirs.
+     * Whether a pilgrim's new place appears on the public map only at the next full hour. Otherwise anyone who may send
+     * places in their name could move them away, and see on the map which place is theirs.
      */
     private readonly holdsPlaces: (userId: string) => boolean = () => false,
   ) {
@@ -234,7 +234,7 @@ export class LivePositions {
   }
 
   /**
-   * Visits the rows of everybody who is not hidden. Computed in turns of the event loop; the rows may change between.
+   * Visits the rows of all visible pilgrims. Computed in turns of the event loop; the rows may change between turns.
    */
   *shown(visit: (row: number, positions: PositionColumns) => void): Generator<void, void> {
     const nowMs = this.now()
@@ -258,7 +258,7 @@ export class LivePositions {
     return this.#shards.reduce((sum, { size }) => sum + size, 0)
   }
 
-  /** This hour's id for a name, such as a pilgrim's id. The name can not be derived from it. */
+  /** This hour's id for a name, such as a pilgrim's id. The name cannot be derived from it. */
   publicId(name: string): string {
     const hour = Math.floor(this.now() / HOUR_MS)
     return this.#signer!.copy().update(`${hour}:${name}`).digest('base64url').slice(0, 16)
@@ -294,12 +294,12 @@ export class LivePositions {
     let since = Math.max(0, this.#through[partition]! - OVERLAP_MS)
     for (;;) {
       const page = await this.kv.moved(partition, since, PAGE)
-      // The latest position is gone, or the store has lost its data and its clock was set back: read all once.
+      // The latest position is gone, or the store has lost its data and its clock was set back: read everything once.
       if (page.length === 0 && since > 0) {
         since = this.#through[partition] = 0
         continue
       }
-      // Refreshes overlap, so many of these positions are known.
+      // Refreshes overlap, so many of these positions are already known.
       await inTurns(
         eachOf(page, (moved) => {
           const holdUntilMs = this.holdsPlaces(moved.userId) ? this.#nextHour() : 0
@@ -314,7 +314,7 @@ export class LivePositions {
     }
   }
 
-  /** Removes who was erased since this replica has looked from its memory. */
+  /** Removes pilgrims erased since the last check from memory. */
   async #forgetErased(partition: number): Promise<void> {
     for (;;) {
       const { userHashes, mark } = await this.kv.erasedAfter(partition, this.#erasedThrough[partition]!)
@@ -345,7 +345,7 @@ export class LivePositions {
   }
 }
 
-/** Whether a place lies in a box, edges included. Degrees. */
+/** Whether a place is in a box, edges included. Degrees. */
 export const inside = (
   { lat, lng }: { readonly lat: number; readonly lng: number },
   [west, south, east, north]: BoundingBox,

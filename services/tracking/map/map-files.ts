@@ -1,32 +1,32 @@
 /**
- * The answers of `GET map` as files, which the proxy serves by itself (proxy/map.caddy), so that viewers cost tracking
+ * The answers of `GET map` as files, which the proxy serves directly (proxy/map.caddy), so that viewers cost tracking
  * nothing. Several replicas may write into one folder at once.
  *
- * - `made-<version>/`: one version, whole and complete before it has this name. `map.json` is the whole map, and
- *   `map<since>.json` what has changed since a version; each also compressed (`.br`, `.zst`, `.gz`).
- * - `at-<slot>`: a link to the version that is served in these ten seconds of the clock. A version gets the slots of
- *   its next 40 s and no more. So when all replicas have stopped, were killed or cannot write, the proxy finds no file
- *   soon after, and nobody has to remove one that another replica needs.
+ * - `made-<version>/`: one version; it gets this name when it is complete. `map.json` is the whole map, and
+ *   `map<since>.json` the changes since a version; each also compressed (`.br`, `.zst`, `.gz`).
+ * - `at-<slot>`: a link to the version served in these ten seconds. A version gets the slots of its next 40 s and no
+ *   more. So when all replicas have stopped, were killed or cannot write, the proxy soon finds no file, and no replica
+ *   has to remove a link that another one needs.
  */
 import { chmod, lstat, mkdir, readdir, rename, rm, stat, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { machineNow } from '#shared/runtime/clock.ts'
 import type { Prepared } from '#shared/service/http/prepared-response.ts'
 
-/** Slots that a version is served in: its own ten seconds, and three more. */
+/** Slots of a version: its own ten seconds, and three more. */
 const SLOTS = 4
-/** Older versions are in no slot of now, and no request reads them any more. */
+/** Older versions have no current slot, and no request reads them. */
 const KEPT = SLOTS + 2
-/** Nothing younger is removed: it may be served, or a process may be about to complete it. */
+/** Younger entries are not removed: they may be served, or a process may be about to complete them. */
 const OLD_MS = 60_000
 
 const ENDINGS = { identity: '', br: '.br', zstd: '.zst', gzip: '.gz' } as const
 
 export interface Edition {
   readonly version: number
-  /** The crowd is an earlier one, as this replica knows it; another one may know better. */
+  /** The crowd is an earlier one, as this replica knows it; another one may have a newer one. */
   readonly isStale: boolean
-  /** It replaces the same version with the palanquin. */
+  /** It replaces the same version that shows the palanquin. */
   readonly hidesPalanquin: boolean
   /** Answers by the version that they start from; undefined: the whole. */
   readonly answers: Iterable<readonly [since: number | undefined, answer: Prepared]>
@@ -46,7 +46,7 @@ export async function writeMapFiles(
   const fresh = join(dir, `new-${crypto.randomUUID()}`)
   try {
     await mkdir(fresh)
-    // A service's own files are private, but the proxy is another user.
+    // A service's files are private by default, but the proxy runs as another user.
     await chmod(fresh, 0o755)
     for (const [since, answer] of answers) await writeAnswer(join(fresh, `map${since ?? ''}.json`), answer)
     if (!(await renameUnlessThere(fresh, join(dir, name)))) return
@@ -80,7 +80,7 @@ async function renameUnlessThere(from: string, to: string): Promise<boolean> {
   }
 }
 
-/** A stale version only gets slots that no other version has. */
+/** A stale version gets only slots without another version. */
 async function link(dir: string, slot: number, name: string, isStale: boolean): Promise<void> {
   const path = join(dir, `at-${slot}`)
   if (!isStale) {
@@ -96,12 +96,12 @@ async function link(dir: string, slot: number, name: string, isStale: boolean): 
   }
 }
 
-/** Removes versions and slots before this one, and what was left behind. */
+/** Removes earlier versions and slots, and leftovers. */
 async function removeOver(dir: string, before: number): Promise<void> {
   for (const entry of await readdir(dir)) {
     const path = join(dir, entry)
     const number = /^(?:made|at)-(\d+)/.exec(entry)?.[1]
-    // By its age as well: a replica whose clock is ahead must not remove what others serve now.
+    // By age as well: a replica whose clock is ahead must not remove files that others serve now.
     const isOver =
       (number === undefined ? entry.startsWith('new-') : Number(number) < before) && (await isOld(path))
     if (isOver) await rm(path, { recursive: true, force: true })
@@ -110,10 +110,10 @@ async function removeOver(dir: string, before: number): Promise<void> {
 
 async function isOld(path: string): Promise<boolean> {
   try {
-    // Of a link its own age, and not that of its version.
+    // `lstat`: the age of the link, not of its target.
     return (await lstat(path)).mtimeMs < machineNow() - OLD_MS
   } catch (error) {
-    // Its replica has just completed it.
+    // Another replica has just completed it.
     if (codeOf(error) === 'ENOENT') return false
     throw error
   }

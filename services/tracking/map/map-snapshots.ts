@@ -1,8 +1,8 @@
 /**
- * `GET map`. A snapshot is made every ten seconds, once for all replicas: the first one makes it, and all others read
- * it from the kv. So every replica knows the same versions, and any of them can tell what has changed since one. While
- * the kv is unavailable, each replica answers with its last snapshot, marked as stale. With `EVENT_MAP_DIR` the answers
- * of the last minutes are files, too, so that hardly any request arrives here.
+ * `GET map`. A snapshot is created every ten seconds, once for all replicas: the first one creates it, and all others
+ * read it from the kv. So all replicas know the same versions, and each can compute the changes since any of them.
+ * While the kv is unavailable, each replica answers with its last snapshot, marked as stale. With `EVENT_MAP_DIR` the
+ * answers of the last minutes are also files, so that hardly any request arrives here.
  */
 import type { ServiceContext } from '#shared/service/context.ts'
 import { type EventMap, type MapTotals, EventMapDelta, type MapCellEntry } from '#shared/contracts/map.ts'
@@ -39,17 +39,17 @@ import { leads } from '#shared/core/rules/palanquin.ts'
 import { LEVELS } from '#shared/core/rules/levels.ts'
 import { Prepared } from '#shared/service/http/prepared-response.ts'
 
-/** Totals move with each flush, and their sums read every pilgrim's row. */
+/** Totals change with each flush, and summing them reads every pilgrim's row. */
 const TOTALS_MS = 60_000
 
-/** A snapshot, and what the next one needs of it. */
+/** A snapshot, and the state that the next one needs. */
 interface Snapshot {
   readonly map: EventMap
   readonly samples: readonly Sample[]
   readonly fronts: readonly Front[]
   /** When the totals were read, epoch milliseconds. */
   readonly totalsMs: number
-  /** Hash of the device that is the palanquin; null: none is. The kv keeps snapshots, and no id. */
+  /** Hash of the palanquin's device; null: none. The kv stores snapshots, and no id. */
   readonly palanquinHash: string | null
 }
 
@@ -57,9 +57,9 @@ type Context = Pick<ServiceContext, 'config' | 'db' | 'event' | 'kv' | 'log' | '
 type Leader = Pick<Palanquin, 'hash' | 'place'>
 
 /**
- * Makes the snapshot with this version.
+ * Creates the snapshot with this version.
  * @param before the last snapshot; null: there is none
- * @param leader the palanquin of now
+ * @param leader the current palanquin
  * @throws Refusal 503 when the positions are out of date; KvUnavailable
  */
 async function makeSnapshot(
@@ -72,7 +72,7 @@ async function makeSnapshot(
   const { db, event, kv, now } = context
   const { route, stations } = event.current
   const nowMs = now()
-  // On another route its places along the way mean nothing.
+  // After a change of route, its distances are meaningless.
   const last = before?.map.event.route === routeVersion(event.current) ? before : null
   const crowd = await crowdOnMap(publicMap)
   const onRoute = route === null ? null : await inTurns(alongRoute(crowd.places, route))
@@ -88,7 +88,7 @@ async function makeSnapshot(
   const { status, message } = (await kv.status()) ?? (await readStatus(db))
   const speedKmh = status === 'ended' ? null : speedOf(samples, leader, nowMs)
   const { totals, totalsMs, isStale } = await totalsNow(context, before, status, nowMs)
-  // Off the route, the palanquin comes to no station.
+  // Off the route, the palanquin arrives at no station.
   const walk = {
     front,
     middle: leader?.alongM == null ? middle : leader,
@@ -119,8 +119,8 @@ async function makeSnapshot(
 }
 
 /**
- * The samples of the leader, and those of palanquin and crowd together: so the pace of the crowd is known as soon as the
- * palanquin falls silent.
+ * The samples of the leader, and those of palanquin and crowd together, so that the crowd's pace is known as soon as
+ * the palanquin falls silent.
  * @param leading the palanquin's place while it leads
  */
 function samplesOf(
@@ -141,12 +141,12 @@ function staleSnapshot(last: Snapshot, version: number): Snapshot {
   return { ...last, map: { ...last.map, version, stale, estimates: [] } }
 }
 
-/** Farther away, the palanquin is not on the route. */
+/** Beyond this distance the palanquin is off the route. */
 const OFF_ROUTE_M = 2_000
-/** A road is so wide, and a phone so exact. */
+/** The width of a road plus the error of a phone. */
 const EXACT_M = 50
 
-/** Where the palanquin is along the route. Of several stretches by its place, the one that is nearest to the walk. */
+/** The palanquin's place along the route. If several stretches pass the place, the one nearest to the walk counts. */
 function endOf(place: Position, route: Route | null, middle: End | null): End {
   const alongs = route?.passes(place, OFF_ROUTE_M, EXACT_M).map(({ alongM }) => alongM) ?? []
   const offWalk = (alongM: number) => Math.abs(alongM - (middle?.alongM ?? 0))
@@ -209,12 +209,12 @@ async function totalsNow(
 const EDITION_MS = 10_000
 /** Snapshots that a delta may start from: five minutes. */
 const KEPT = 30
-/** Versions that files tell the changes since: two minutes. A page that was away for longer asks tracking. */
+/** Versions with files of the changes since them: two minutes. A page that was away for longer asks tracking. */
 const FILED = 12
-/** The number is that of the form: a release with another one reads none of these snapshots. */
+/** The number is the version of the format: a release with another one reads none of these snapshots. */
 const KEY = 'event-map-5'
 const EDITION_TTL_MS = 60_000
-/** After a restart of all replicas, the speed of the last hour goes on from the last snapshot. */
+/** After a restart of all replicas, the speed of the last hour continues from the last snapshot. */
 const LAST_TTL_MS = 3_600_000
 const LOCK_MS = 6_000
 const WAIT_MS = 300
@@ -225,7 +225,7 @@ const CACHE = 'public, max-age=10, stale-while-revalidate=60'
 export class FollowersMap {
   #last: Snapshot | null = null
   #answers: Answers | null = null
-  /** Versions of the last minutes, oldest first. A stale one is missing: each replica has its own. */
+  /** Versions of the last minutes, oldest first. Stale ones are not included, because they differ between replicas. */
   readonly #kept = new Map<number, EventMap>()
   readonly #refreshing: Repeated
   #writing: Promise<void> | null = null
@@ -237,7 +237,7 @@ export class FollowersMap {
     private readonly publicMap: PublicMap,
     private readonly palanquin: Pick<Palanquin, 'hash' | 'place' | 'refresh'>,
   ) {
-    // More often than a snapshot is made, so that one follows soon after its time.
+    // Shorter than the interval of snapshots, so that each follows soon after its time.
     this.#refreshing = repeated(context.log, 'making the map failed', EDITION_MS / 5, () => this.#refresh())
   }
 
@@ -251,14 +251,14 @@ export class FollowersMap {
     await this.#writing
   }
 
-  /** The map, or what has changed since a version. @throws Refusal 503 before the first snapshot */
+  /** The map, or the changes since a version. @throws Refusal 503 before the first snapshot */
   answer(request: Request, since: number | undefined): Response {
     if (this.#answers === null)
       throw unavailable('The map is not known yet. Please try again in a moment.', 2)
     return this.#answers.since(since).respond(request, CACHE)
   }
 
-  /** Takes over the snapshot of now. Concurrent calls share one refresh. */
+  /** Loads the current snapshot. Concurrent calls share one refresh. */
   refresh(): Promise<void> {
     return this.#refreshing.run()
   }
@@ -281,9 +281,9 @@ export class FollowersMap {
   }
 
   /**
-   * Takes the palanquin out of every copy of the last snapshot, once its device has lost the name, or its pilgrim was
-   * erased or hides.
-   * A delta that starts from the snapshot says so, too, because the version that was published stays its base.
+   * Removes the palanquin from every copy of the last snapshot, once its device is no longer the palanquin, or its
+   * pilgrim was erased or hides. Deltas that start from the snapshot include the removal, because the published version
+   * stays their base.
    */
   async #hidePalanquin(last: Snapshot): Promise<void> {
     if (last.map.palanquin === null || last.palanquinHash === this.palanquin.hash) return
@@ -322,7 +322,7 @@ export class FollowersMap {
       await writeMapFiles(dir, { ...edition, answers: answers.latest(FILED) })
       this.#isUnwritable = false
     } catch (error) {
-      // Told once. Without files the proxy asks tracking, and the next version is written in ten seconds.
+      // Logged once. Without files the proxy asks tracking, and the next version is written in ten seconds.
       if (!this.#isUnwritable)
         this.context.log.error('writing the files of the map failed', errorFields(error))
       this.#isUnwritable = true
@@ -331,7 +331,7 @@ export class FollowersMap {
     }
   }
 
-  /** The snapshot that all replicas share; the one that gets the lock makes it. */
+  /** The snapshot that all replicas share; the one that gets the lock creates it. */
   async #shared(version: number): Promise<Snapshot> {
     const { kv } = this.context
     const key = `${KEY}/${version}`
@@ -359,16 +359,16 @@ export class FollowersMap {
 const parsed = (json: string | null): Snapshot | null =>
   json === null ? null : (JSON.parse(json) as Snapshot)
 
-// The event's totals for followers, from the tables that the flush updates.
+// The event's totals for the public, from the tables that the flush updates.
 
 interface Sums {
   readonly mm: number
   readonly mg: number
-  /** What claims have walked and others are not shown. */
+  /** Distance and carbon of claims that are not shown to others. */
   readonly hidden: readonly [mm: number, mg: number]
-  /** What pilgrims report about other ways counts for the carbon saved. */
+  /** Reports about other ways count for the carbon saved. */
   readonly reported: readonly [mm: number, mg: number]
-  /** Pilgrims whom the sums count, with erased ones. */
+  /** Pilgrims included in the sums, erased ones too. */
   readonly pilgrims: number
   /** Pilgrims with a counted point. */
   readonly walkers: number
@@ -385,25 +385,25 @@ const REACHED = LEVELS.slice(1)
   )
   .join(', ')
 
-/** Late points, and ways faster than on foot, until midnight. */
+/** Late points, and segments faster than walking, until midnight. */
 const HIDDEN_UNTIL_MIDNIGHT = `
   SELECT json_build_array(coalesce(sum(t.distance_mm - s.distance_mm), 0), coalesce(sum(t.carbon_mg - s.carbon_mg), 0))
   FROM shown_walks s JOIN pilgrim_totals t USING (user_id) WHERE s.until > now()`
-/** A sum that is finer than the coarse figures would be a ruler for them while the others rest. */
+/** Sums finer than the coarse figures would reveal the exact kilometres of a claim that moves alone. */
 const HIDDEN_BY_COARSE = `
   SELECT json_build_array(coalesce(sum(t.distance_mm - ${COARSE_MM}), 0), coalesce(sum(t.carbon_mg), 0))
   FROM pilgrim_totals t ${SHOWN_WALK} WHERE ${IS_CLAIM}`
 
 /**
- * @param coarsensClaims whether the sums have the coarse kilometres of each claim, and not the exact ones
- * @returns null with fewer pilgrims than `crowd`: their sum would be one person's figure, nearly
+ * @param coarsensClaims whether to sum rounded kilometres for claims
+ * @returns null below `crowd` pilgrims: the sum would nearly be one person's figure
  */
 export async function readEventTotals(
   { db, kv, now }: Pick<ServiceContext, 'db' | 'kv' | 'now'>,
   crowd: number,
   coarsensClaims: boolean,
 ): Promise<MapTotals | null> {
-  // First, so that the sums are not older than the time that stands beside them.
+  // Read first, so that the sums are not older than the time shown with them.
   const lastFlush = await readLastFlush({ db, kv, now })
   const { pilgrims, walkers, reached, ...sums } = await db.read(async () => {
     const [row] = await db.sql<[{ sums: string }]>`
@@ -432,7 +432,7 @@ export async function readEventTotals(
   }
 }
 
-// The answers that tell one snapshot. Each is made once, when it is asked for.
+// Responses for one snapshot; each is built once, on first request.
 
 type Field = Exclude<keyof EventMap, 'since' | 'version' | 'as_of' | 'cells'>
 const FIELDS = Object.keys(EventMapDelta.shape).filter(
@@ -480,18 +480,18 @@ export class Answers {
     this.#whole = prepared(map)
   }
 
-  /** What has changed since a version; the whole for an unknown one, and without one. */
+  /** The changes since a version; the whole map for an unknown version, or without one. */
   since(version: number | undefined): Prepared {
     const from = version === undefined ? undefined : this.kept.get(version)
     if (from === undefined) return this.#whole
     return this.#made.getOrInsertComputed(from.version, () => {
       const delta = prepared(deltaOf(from, this.map))
-      // A crowd that has moved as a whole is told shorter as a whole.
+      // If every cell changed, the full map is smaller than the delta.
       return delta.size < this.#whole.size ? delta : this.#whole
     })
   }
 
-  /** The whole, and what has changed since each of the last versions; one after the other as they are read. */
+  /** Yields the full map, then each delta, computed as they are read. */
   *latest(versions: number): Generator<readonly [since: number | undefined, answer: Prepared]> {
     for (const since of [undefined, ...[...this.kept.keys()].slice(-versions)])
       yield [since, this.since(since)]

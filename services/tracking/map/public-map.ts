@@ -1,8 +1,8 @@
 /**
  * The live map without a token: how many people are where, without identities. A point is one of at least
  * `EVENT_MAP_CROWD` people whom the map does not distinguish: they share its place, its minute and the scheme of its
- * id. Every query (`since`, `bbox`, `limit`) selects from the same snapshot, so the answers to two queries together
- * reveal no more than the snapshot does.
+ * id. Every query (`since`, `bbox`, `limit`) selects from the same snapshot, so several answers together reveal no more
+ * than the snapshot does.
  */
 import type { MachineClock } from '#shared/runtime/clock.ts'
 import type { DataQuery, LivePosition } from '#shared/contracts/tracking.ts'
@@ -25,15 +25,15 @@ interface Group {
   readonly minuteMs: number
   readonly count: number
   readonly cell: Cell
-  /** 0: seen in this hour or the one before; 1: in the last day. */
+  /** 0: seen in this hour or the previous one; 1: in the last day. */
   readonly span: number
-  /** Whose place it is, where `crowd` is 1; else null. */
+  /** The pilgrim of the place if `crowd` is 1; else null. */
   readonly userId: string | null
 }
 
 /**
- * The finest cells of crowds, about 90 m. Four invented pilgrims make a crowd of a fifth, so a finer cell would show
- * where that one sleeps.
+ * The finest cells of crowds, about 90 m. Four invented pilgrims can complete a crowd of five, so a finer cell would
+ * show where the fifth one sleeps.
  */
 export const FINEST_ZOOM = 14
 
@@ -46,7 +46,7 @@ export class PublicMap {
   #groupsHour = 0
   #computing: Promise<void> | null = null
 
-  /** @param crowd least number of people at a place; 1: each person is shown separately, with an id of their own */
+  /** @param crowd minimum number of people at a place; 1: each person is shown separately, with an own id */
   constructor(
     private readonly live: LivePositions,
     private readonly crowd: number,
@@ -72,7 +72,7 @@ export class PublicMap {
   }
 
   /**
-   * The groups, the latest minute first, and when their spans begin.
+   * The groups, the latest minute first, and the start of their spans.
    * @throws Refusal 503 when the positions are out of date
    */
   async snapshot(): Promise<{ readonly groups: readonly Group[]; readonly beginsMs: readonly number[] }> {
@@ -81,7 +81,8 @@ export class PublicMap {
   }
 
   /**
-   * The first ids of a place, at most so many. Numbered by place, they tell no order, and who leaves it leaves the id.
+   * The first ids of a place, up to a maximum. Numbered by place, they reveal no order, and a pilgrim who leaves the
+   * place leaves the id.
    */
   #idsOf({ count, userId, span, cell }: Group, atMost: number): string[] {
     return Array.from({ length: Math.min(count, atMost) }, (_, i) =>
@@ -90,7 +91,7 @@ export class PublicMap {
   }
 
   /**
-   * Start of the day shown. Crowds leave the map together, at a full hour: a person who left alone could be recognised.
+   * Start of the shown day. Crowds leave the map together, at a full hour: a person leaving alone could be recognised.
    */
   #dayStart(): number {
     return (this.crowd === 1 ? this.now() : this.#hour()) - DAY_MS
@@ -100,11 +101,11 @@ export class PublicMap {
     return Math.floor(this.now() / HOUR_MS) * HOUR_MS
   }
 
-  /** The groups of now: computed once for each version of the positions, one version at a time, for all readers. */
+  /** The current groups: computed once for each version of the positions, one version at a time, for all readers. */
   async #current(): Promise<readonly Group[]> {
     this.live.expectCurrent()
     const { version } = this.live
-    // Also an earlier hour, when the clock was set back.
+    // Also for an earlier hour, when the clock was set back.
     while (this.#version < version || this.#groupsHour !== this.#hour())
       await (this.#computing ??= this.#compute().finally(() => (this.#computing = null)))
     return this.#groups
@@ -122,8 +123,8 @@ export class PublicMap {
   }
 
   /**
-   * Groups people by when they were last seen: the last hours, the last day. Otherwise one phone that was switched off
-   * would make everybody around it appear as old. The time spans change at full hours only. Nobody is shown for longer.
+   * Groups people by when they were last seen: the last hours, the last day. Otherwise a phone that was switched off
+   * would make the people around it appear old. The time spans change at full hours only. Nobody is shown for longer.
    */
   *#group(): Generator<void, readonly Group[]> {
     const begins = this.#spanBegins()
@@ -147,7 +148,7 @@ export class PublicMap {
       if (span === -1) return
       if (this.crowd === 1) return add(span, { zoom: MAX_ZOOM, x, y }, 1, t, positions.userIds[row]!)
       const people = spans[span]!
-      // Who comes while the others are counted has a place in the next version.
+      // A pilgrim who arrives while the others are counted appears in the next version.
       if (people.count === room) return
       people.xs[people.count] = x
       people.ys[people.count] = y
@@ -161,18 +162,18 @@ export class PublicMap {
   }
 }
 
-// The crowd as followers see it. Everything is computed from the groups, so `GET map` tells nothing that `GET data` does
-// not tell.
+// The crowd as the public sees it. Everything is computed from the groups, so `GET map` reveals nothing beyond `GET
+// data`.
 
-/** The recent pilgrims are shown if they are at least this fraction of the last day's. */
+/** Recent pilgrims are shown alone if they are at least this fraction of the last day's. */
 const RECENT = 0.1
-/** Steps of a count within a factor of ten, so that a cell changes less often than the people in it. */
+/** Steps of a count within a factor of ten, so that a cell changes less often than its people. */
 const STEPS = [10, 12, 15, 20, 25, 30, 40, 50, 60, 80]
 
 interface CrowdOnMap {
   /** All pilgrims were seen then or later, epoch milliseconds. */
   readonly sinceMs: number
-  /** Only who was seen in the last hours is shown, and not everybody of the last day. */
+  /** Only pilgrims seen in the last hours are shown, not all of the last day. */
   readonly isRecent: boolean
   readonly people: number
   readonly cells: MapCellEntry[]
@@ -218,10 +219,10 @@ function* cellsOf(groups: readonly Group[]): Generator<void, readonly Count[]> {
   }
 }
 
-/** A number of its own for each cell: 24 bits are enough for a row or column of the finest zoom. */
+/** A unique number for each cell: 24 bits are enough for a row or column of the finest zoom. */
 const keyOf = ({ zoom, x, y }: Cell): number => (zoom * 2 ** 24 + x) * 2 ** 24 + y
 
-/** The cell of this zoom around a finer one; a coarser cell stays. */
+/** The cell of this zoom that contains a finer one; a coarser cell stays. */
 function coarser(cell: Cell, zoom: number): Cell {
   const up = cell.zoom - zoom
   return up <= 0 ? cell : { zoom, x: cell.x >> up, y: cell.y >> up }

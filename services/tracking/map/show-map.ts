@@ -1,4 +1,4 @@
-/** `GET data`. Operators get everybody's latest position, exact and with names. The public gets `PublicMap`. */
+/** `GET data`. Operators get all latest positions, exact and with names. The public gets `PublicMap`. */
 import type { ServiceContext } from '#shared/service/context.ts'
 import { time } from '#shared/contracts/fields.ts'
 import type { DataQuery, LiveMap } from '#shared/contracts/tracking.ts'

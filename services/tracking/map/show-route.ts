@@ -5,7 +5,7 @@ import { Prepared } from '#shared/service/http/prepared-response.ts'
 
 const UNVERSIONED = 'public, max-age=10, stale-while-revalidate=60'
 const VERSIONED = 'public, max-age=31536000, immutable'
-/** Another version was asked for: this replica, or the client, has not followed yet. */
+/** Another version was requested: this replica, or the client, is behind. */
 const OTHER_VERSION = 'no-store'
 
 /** @param event `current` is read for each answer, because the owner may set another route */

@@ -1,4 +1,4 @@
-/** Finds the pilgrim of a tracker's key: in the kv, and now and then in Postgres. Notes when a key was used. */
+/** Finds the pilgrim of a tracker's key: in the kv, and periodically in Postgres. Records when a key was used. */
 import { eq } from 'drizzle-orm'
 import { TRACKER_KEY } from '#shared/contracts/trackers.ts'
 import { isDatabaseUnavailable } from '#shared/stores/db/db.ts'
@@ -19,15 +19,15 @@ import { rejectWith, within } from '#shared/runtime/deadline.ts'
 import type { ServiceContext } from '#shared/service/context.ts'
 import { trackers } from '#shared/stores/schema/tables.ts'
 
-/** For so long a key is not looked up in Postgres again. */
+/** For this long a key is not looked up in Postgres again. */
 const FRESH_MS = 60_000
-/** A key that the kv knows waits for Postgres this long; another one longer, because nothing else can tell it. */
+/** Timeout of Postgres for a key known to the kv; unknown keys wait longer, because only Postgres can resolve them. */
 const KNOWN_WAIT_MS = 1_000
 const UNKNOWN_WAIT_MS = 2_500
-/** For so long after a failure, known keys do not wait for Postgres. */
+/** For this long after a failure, known keys do not wait for Postgres. */
 const AVOID_MS = 5_000
 
-const unknownNow = () => unavailable('The tracker’s key can not be checked at the moment. Send it again.', 30)
+const unknownNow = () => unavailable('The tracker’s key cannot be checked at the moment. Send it again.', 30)
 
 /**
  * @returns a function that returns the user id of a key, or null for a key that is unknown or revoked. It throws a
@@ -39,12 +39,12 @@ export function createKeyFinder({
   now,
   stopwatch,
 }: Pick<ServiceContext, 'db' | 'kv' | 'now' | 'stopwatch'>): (key: string) => Promise<string | null> {
-  /** What the kv held before an outage may have been revoked during it. */
+  /** Keys cached in the kv before an outage may have been revoked during it. */
   let sinceOutage = never
   let sinceFailure = never
   kv.onReconnect(() => (sinceOutage = stopwatch()))
 
-  /** Look-ups that run, by hash: an app may send a day in as many requests as it has points. */
+  /** Look-ups in progress, by hash: an app may send a day in as many requests as it has points. */
   const running = new Map<string, Promise<string | null>>()
   const lookUp = async (hash: string): Promise<string | null> => {
     try {
@@ -87,7 +87,7 @@ export function createKeyFinder({
   }
 }
 
-/** The result of a call of the kv; `unavailable` when it is. */
+/** The result of a call to the kv, or `unavailable`. */
 async function orUnavailable<T>(call: Promise<T>): Promise<T | 'unavailable'> {
   try {
     return await call
@@ -97,7 +97,7 @@ async function orUnavailable<T>(call: Promise<T>): Promise<T | 'unavailable'> {
   }
 }
 
-/** @returns a function that notes what became of a request. Without the kv nothing is noted */
+/** @returns a function that records the outcome of a request. Without the kv nothing is recorded */
 export const createUseNoter =
   ({ kv, now, log }: Pick<ServiceContext, 'kv' | 'now' | 'log'>) =>
   (key: string, use: KeyUse): void =>

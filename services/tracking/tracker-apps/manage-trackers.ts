@@ -1,4 +1,4 @@
-/** A pilgrim's trackers: made, listed, revoked. */
+/** A pilgrim's trackers: create, list, revoke. */
 import { randomBytes } from 'node:crypto'
 import { asc, eq } from 'drizzle-orm'
 import {
@@ -22,10 +22,10 @@ import { appsOf } from './set-up-links.ts'
 const KEY_BYTES = 24
 
 /**
- * Makes a tracker. The answer is the only place where its key appears.
+ * Creates a tracker. Only this answer contains its key.
  * @param address whose limit the QR codes are charged to
- * @throws Refusal 409 when the pilgrim has too many, 410 when they were erased; 429 for an address over its
- * limit, or one that has made enough for a claim
+ * @throws Refusal 409 when the pilgrim has too many, 410 when they were erased; 429 for an address over its limit, or
+ *   one that has created enough for a claim
  */
 export async function createTracker(
   context: ServiceContext,
@@ -34,7 +34,7 @@ export async function createTracker(
 ): Promise<NewTracker> {
   const { db, kv, config, now } = context
   const nowMs = now()
-  // Five QR codes take 10 ms, and anybody can invent a pilgrim for each request.
+  // Five QR codes take 10 ms, and anyone can invent a pilgrim for each request.
   await charge(kv, 'drawing', address, config.limits.drawing)
   await chargeQuota(context, 'trackers', userId, address)
   const id = crypto.randomUUID()

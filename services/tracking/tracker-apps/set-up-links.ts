@@ -1,4 +1,4 @@
-/** How each tracker app is set up: the address, the app's own set-up link, and a QR code of it. */
+/** The setup of each tracker app: the address, the app's own setup link, and its QR code. */
 import encodeQr from 'qr'
 import { ROUGH_M } from '#shared/core/rules/geo.ts'
 import type { AppSetUp, NewTracker, TrackerApp } from '#shared/contracts/trackers.ts'
@@ -7,10 +7,10 @@ import type { AppSetUp, NewTracker, TrackerApp } from '#shared/contracts/tracker
 const INTERVAL_S = 30
 const DISTANCE_M = 20
 
-/** The empty border that readers of QR codes need, in modules. */
+/** The quiet zone that readers of QR codes need, in modules. */
 const QUIET_ZONE = 4
 
-/** The name of a device in an app: the beginning of the tracker's id, because an app may show or send it. */
+/** A device's name in an app: the beginning of the tracker's id, because an app may show or send it. */
 const deviceOf = (id: string): string => id.slice(0, 8)
 
 export const ingestUrl = (publicUrl: string, key: string, app: TrackerApp): string =>
@@ -18,7 +18,7 @@ export const ingestUrl = (publicUrl: string, key: string, app: TrackerApp): stri
 
 /**
  * Settings by name as in owntracks/booklet, docs/tech/json.md. Mode 3 is HTTP. Monitoring 2 is "move": on Android it
- * has high accuracy and an interval of its own; without the pegged interval it sends up to a point a second.
+ * has high accuracy and its own interval; without the pegged interval it sends up to a point a second.
  */
 function ownTracksLink(url: string, id: string): string {
   const configuration = {
@@ -48,12 +48,12 @@ const traccarLink = (url: string, id: string): string =>
   `org.traccar.client://config?url=${encodeURIComponent(url)}&id=${deviceOf(id)}` +
   `&interval=${INTERVAL_S}&distance=${DISTANCE_M}&accuracy=high&buffer=true`
 
-/** mendhak/gpslogger, ProfileLinkReceiverActivity.java: what follows is the address of a profile. */
+/** mendhak/gpslogger, ProfileLinkReceiverActivity.java: the rest is the URL of a profile. */
 const gpsLoggerLink = (url: string): string => `gpslogger://properties/${url}.properties`
 
 /**
- * OsmAnd fills in the numbers (LiveMonitoringHelper.java): 0 latitude, 1 longitude, 2 time, 3 accuracy in metres, which it
- * names hdop, 4 altitude, 5 speed in m/s.
+ * OsmAnd fills in the numbers (LiveMonitoringHelper.java): 0 latitude, 1 longitude, 2 time, 3 accuracy in metres
+ * (called hdop), 4 altitude, 5 speed in m/s.
  */
 const osmAndUrl = (url: string): string =>
   `${url}?lat={0}&lon={1}&timestamp={2}&accuracy={3}&altitude={4}&speed_ms={5}`

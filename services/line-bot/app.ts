@@ -129,7 +129,9 @@ async function subscribeToEvents(
   })
 }
 
-/** Staff may be named, and devices added, at any time; the console shows who is alerted now. */
+/**
+ * Logs a warning if an SOS would reach nobody. Staff and devices can change later; the console shows the current reach.
+ */
 async function warnOfNobody(context: ServiceContext): Promise<void> {
   const reach = await readEmergencyReach(context).catch(() => null)
   if (reach !== null && reachesNobody(reach))
@@ -145,7 +147,7 @@ function warnOfTwoPersons({ config, log }: ServiceContext): void {
     )
 }
 
-/** A webhook that is registered at another address is the most common reason for a silent bot. */
+/** A webhook registered at another URL is the most common reason for a silent bot. */
 async function compareWebhook({ config, log }: ServiceContext, line: Line): Promise<void> {
   const expected = ownWebhookAddress(config)
   try {

@@ -1,4 +1,4 @@
-/** `bun run push:keys`: makes a pair of keys for Web Push. */
+/** `bun run push:keys`: creates a key pair for Web Push. */
 import webPush from 'web-push'
 import { readCommandLine } from '#shared/runtime/command-line.ts'
 

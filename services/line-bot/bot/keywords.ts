@@ -1,4 +1,4 @@
-/** The action that a pilgrim asks for, by keywords of four languages or by a button. */
+/** Detects the action that a pilgrim asks for, by keywords in four languages or by a button. */
 import { BotAction } from '#shared/contracts/bot.ts'
 
 /** What a text can ask for: an action, or help in an emergency, which has no button. */
@@ -7,8 +7,8 @@ export type Wish = BotAction | 'emergency'
 const listed = (keywords: string): readonly string[] => keywords.split(',').map((word) => word.trim())
 
 /**
- * Words of distress in Chinese (traditional and simplified), English and Japanese. A false alarm costs one answer too
- * many, so they are generous.
+ * Words of distress in Chinese (traditional and simplified), English and Japanese. The list is broad, because a false
+ * alarm costs only one unnecessary answer.
  */
 const DISTRESS = listed(`
   救命, 求救, 救我, 救人, 救援, 救護, 救护, 急救, 急診, 急诊, 緊急, 紧急, 受傷, 受伤, 流血, 骨折, 扭傷, 扭伤, 摔傷, 摔伤,

@@ -39,7 +39,7 @@ export async function readPilgrim(
   try {
     profile = await line.profile(userId)
   } catch (error) {
-    // The next event tries again; the stored profile stays.
+    // The next event retries; the stored profile stays.
     log.warn('a profile could not be read from LINE', errorFields(error))
     return row.pilgrim
   }
@@ -68,7 +68,7 @@ async function storeProfile(
     const [row] = await tx.orm
       .update(pilgrims)
       .set({
-        // What a pilgrim chose, or was known by, wins over LINE's.
+        // The pilgrim's own or stored name takes precedence over LINE's.
         displayName: stored.displayName ?? clean(profile.displayName, 200),
         pictureUrl: HttpsUrl.safeParse(profile.pictureUrl).data ?? stored.pictureUrl,
         language: stored.language ?? clean(profile.language, 35),
@@ -97,7 +97,7 @@ export async function readFigures(context: ServiceContext, pilgrim: Pilgrim): Pr
 }
 
 /**
- * The link to pass on, which contains no user id; made at the first call.
+ * The pilgrim's share link, which contains no user id; created at the first call.
  * @param askedMs when the pilgrim was read, epoch milliseconds
  * @returns null for a pilgrim who has withdrawn, or was erased
  */

@@ -25,18 +25,18 @@ export interface Figures {
 export interface Places {
   readonly event: string
   readonly home: string
-  /** Address of the pilgrims' app. */
+  /** URL of the pilgrims' app. */
   readonly app: string
   readonly checkin: string
   readonly survey: string
-  /** Address of the page that the pilgrim can pass on; null for an unknown person, and after a withdrawal. */
+  /** URL of the pilgrim's share page; null for an unknown person, and after a withdrawal. */
   readonly link: string | null
-  /** Address of the pilgrim's share card (PNG); null where there is no link. */
+  /** URL of the pilgrim's share card (PNG); null without a link. */
   readonly card: string | null
   readonly surveyCompleted: boolean
 }
 
-/** @param figures null where the action needs none, or for an unknown person */
+/** @param figures null if the action needs none, or for an unknown person */
 export function replyTo(
   action: BotAction,
   words: BotWords,
@@ -81,7 +81,7 @@ const answers: Readonly<Record<BotAction, Answer>> = {
       card({
         title: words.labels.share,
         contents: [paragraph(words.share(event))],
-        // LINE refuses addresses of more than 1,000 characters.
+        // LINE rejects URIs of more than 1,000 characters.
         buttons: [button(link(words.labels.share, uri.length > 1_000 ? (own ?? home) : uri))],
       }),
     ]
@@ -149,7 +149,7 @@ export const welcome = (words: BotWords, event: string): Message[] => [
   { ...text(words.welcome(event)), quickReply: quickReply(words) },
 ]
 
-/** The answer to words of distress: the numbers to call. It says that nobody reads the message. */
+/** The answer to words of distress: the numbers to call, and the warning that nobody reads the message. */
 export function emergency(
   words: BotWords,
   { emergencyNumber, organiserPhone }: Pick<Event, 'emergencyNumber' | 'organiserPhone'>,
@@ -178,12 +178,12 @@ export const menu = (words: BotWords): Message[] => [
   { ...text(words.unknown), quickReply: quickReply(words) },
 ]
 
-/** The answer to a photo. @param count all of the pilgrim's photos; null: not known yet */
+/** The answer to a photo. @param count all photos of the pilgrim; null: not known yet */
 export const photoReply = (words: BotWords, count: number | null): Message[] => [
   { ...text(count === null ? words.photos : words.photo(count)), quickReply: quickReply(words) },
 ]
 
-/** The answer to a location: LINE's own is not stored, so it leads to the check-in. */
+/** The answer to a location: a location from LINE is not stored, so it links to the check-in. */
 export const locationReply = (words: BotWords, { checkin }: Pick<Places, 'checkin'>): Message[] => [
   {
     ...linkCard(words.labels.checkin, words.location, words.labels.checkin, checkin),
@@ -191,7 +191,7 @@ export const locationReply = (words: BotWords, { checkin }: Pick<Places, 'checki
   },
 ]
 
-/** In place of figures, where the bot cannot know the walk that the app records. */
+/** Replaces figures if the bot cannot know the walk that the app records. */
 export const otherWalk = (words: BotWords, { app }: Pick<Places, 'app'>): Message[] => [
   { ...linkCard(words.labels.level, words.otherWalk, words.open, app), quickReply: quickReply(words) },
 ]

@@ -1,4 +1,4 @@
-/** The rich menu of each language: its picture, its actions, and how LINE gets it. */
+/** The rich menu of each language: its picture, its actions, and its deployment to LINE. */
 import { createHash } from 'node:crypto'
 import type { messagingApi } from '@line/bot-sdk'
 import { eq } from 'drizzle-orm'
@@ -41,7 +41,7 @@ const TILES: readonly (readonly [BotAction, icon: string])[] = [
 interface MenuDesign {
   readonly request: messagingApi.RichMenuRequest
   readonly picture: Element
-  /** SHA-256 of the picture, the actions and who sees it. A menu with the same digest needs no deployment. */
+  /** SHA-256 of the picture, the actions and the audience. A menu with the same digest needs no deployment. */
   readonly digest: string
 }
 
@@ -51,7 +51,7 @@ const NAME_PREFIX = 'event:'
 const offersAll = ({ languages }: Pick<Event, 'languages'>): boolean =>
   Language.options.every((one) => languages.includes(one))
 
-/** @param event its languages decide who sees the menu: everybody whose language is not known, if it is `language` */
+/** @param event its languages decide who sees the menu: also people of unknown language, if it is `language` */
 export function designMenu(language: Language, event: Pick<Event, 'language' | 'languages'>): MenuDesign {
   const words = BOT_WORDS[language]
   const picture = box(
@@ -83,7 +83,7 @@ function boundsOf(index: number): messagingApi.RichMenuBounds {
   }
 }
 
-/** The check-in has colours of its own, because it is the main action. */
+/** The check-in has its own colours, because it is the main action. */
 function tile(action: BotAction, icon: string, label: string): Element {
   const first = action === 'checkin'
   return box(

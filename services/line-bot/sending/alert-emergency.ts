@@ -1,4 +1,4 @@
-/** What an alert of an emergency says, in LINE and by Web Push. `unconfirmedMin`: for so long nobody has confirmed it. */
+/** The content of an emergency alert, in LINE and by Web Push. `unconfirmedMin`: minutes without a confirmation. */
 import type { Language } from '#shared/contracts/bot.ts'
 import type { Emergency } from '#shared/contracts/emergencies.ts'
 import { telephoneUri } from '#shared/core/rules/telephone.ts'
@@ -9,12 +9,12 @@ import { ROLE_LEVEL } from '#shared/service/security/admin-auth.ts'
 import type { Notice } from '#shared/stores/schema/tables.ts'
 import { button, card, cut, figure, link, paragraph } from '../bot/flex.ts'
 
-/** Characters of a name in the title. */
+/** Maximum characters of a name in the title. */
 const MAX_NAME = 60
 
 const consoleOf = ({ config }: ServiceContext): string => `${config.publicUrl}/admin/`
 
-/** The least of those who read an alert. */
+/** The lowest tier that receives alerts. */
 const MANAGER = { level: ROLE_LEVEL.manager }
 
 const titleOf = (context: ServiceContext, language: Language, { display_name: name, userId }: Emergency) =>
@@ -69,7 +69,7 @@ export function alertCard(
   })
 }
 
-/** @param withPoints those of pilgrims with stored points */
+/** @param withPoints number of pilgrims with stored points */
 export function manyCard(
   context: ServiceContext,
   language: Language,

@@ -1,4 +1,4 @@
-/** Messages that the event causes: the pause, the final summary, and scheduled notifications. */
+/** Messages caused by the event: the pause, the final summary, and scheduled notifications. */
 import { eq } from 'drizzle-orm'
 import type { ServiceContext } from '#shared/service/context.ts'
 import type { Language } from '#shared/contracts/bot.ts'
@@ -30,7 +30,7 @@ interface Announcement {
   readonly cause: Cause
   readonly causeKey: string
   readonly audience: Audience
-  /** When its subject began, epoch milliseconds. */
+  /** Start of its subject, epoch milliseconds. */
   readonly sinceMs: number
 }
 
@@ -114,7 +114,7 @@ export const sendNotification = (
     (language) => textFor(language, slot.text),
   )
 
-/** A language without a text of its own gets the English one, as on every page; Chinese gets the first one. */
+/** A language without a text gets the English one, as on every page; Chinese gets the first one. */
 const textFor = (language: Language, texts: Texts): string =>
   texts[language] ?? (language.startsWith('zh') ? null : texts.en) ?? texts['zh-Hant']
 
@@ -166,7 +166,7 @@ async function recordProgress(tx: Tx): Promise<void> {
   await recordSummary(tx, state === 'sending' || state === 'skipped' ? state : 'sent')
 }
 
-/** Figures of the whole event, with erased pilgrims; reported ways count as in every public sum. */
+/** Figures of the whole event, erased pilgrims included; reported ways count as in every public sum. */
 async function readFigures(tx: Tx): Promise<Figures> {
   const [sums] = await tx.sql<({ pilgrims: number; checkins: number } & Record<Amount, number>)[]>`
     SELECT ${tx.sql.unsafe(PILGRIMS_OF_EVENT)}::int AS pilgrims,

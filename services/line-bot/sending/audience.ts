@@ -1,4 +1,4 @@
-/** Selects the recipients of a message, and counts the people who are left out. */
+/** Selects the recipients of a message, and counts the people left out. */
 import { inArray, type SQL, sql } from 'drizzle-orm'
 import type { Language } from '#shared/contracts/bot.ts'
 import type { Audience, ExcludedRecipients, Recipients, LeftOutReason } from '#shared/contracts/messages.ts'
@@ -30,17 +30,17 @@ interface Row extends Record<string, unknown> {
 export interface LeftOut {
   readonly userId: string
   readonly reason: LeftOutReason
-  /** Withdrawn people get nothing by Web Push either. */
+  /** Withdrawn people get no Web Push either. */
   readonly withdrawn: boolean
 }
 
 export interface Selected {
   readonly byLanguage: ReadonlyMap<Language, readonly string[]>
   readonly count: number
-  /** Everybody who has not withdrawn, with LINE or without: their devices get it by Web Push. */
+  /** Everyone who has not withdrawn, with or without LINE: their devices get it by Web Push. */
   readonly everybody: ReadonlyMap<Language, readonly string[]>
   readonly leftOut: ExcludedRecipients
-  /** The buffer decides on recipients, and was unavailable: the selection uses the tables alone. */
+  /** The buffer affects the recipients and was unavailable: the selection uses the tables alone. */
   readonly lacksBuffer: boolean
 }
 
@@ -78,10 +78,10 @@ function conditionOf(audience: Audience, sinceMs: number): SQL {
   }
 }
 
-/** Audiences on whom pending points decide. The others are known by the tables alone. */
+/** Audiences that depend on pending points. The others are known from the tables alone. */
 const BY_BUFFER: ReadonlySet<Audience> = new Set(['all', 'participants', 'inactive'])
 
-/** Everybody known, with whether they have pending points. Some people are known in the buffer only. */
+/** Everyone known, and whether they have pending points. Some people are known only in the buffer. */
 const everybody = (waiting: readonly string[]): SQL => sql`(
   SELECT user_id, bool_or(waits) AS waits FROM (
     SELECT user_id, false AS waits FROM pilgrims UNION ALL SELECT user_id, false FROM followers
@@ -89,7 +89,7 @@ const everybody = (waiting: readonly string[]): SQL => sql`(
   ) each GROUP BY user_id)`
 
 /**
- * Selects the recipients as of now, each once.
+ * Selects the current recipients, each once.
  * @param buffer read before this transaction
  */
 export async function selectRecipients(
@@ -103,8 +103,8 @@ export async function selectRecipients(
 }
 
 /**
- * Selects owners, managers and `EVENT_ALERT_USER_ID`, also those who have withdrawn from the walk:
- * they work for the event.
+ * Selects owners, managers and `EVENT_ALERT_USER_ID`, including those who have withdrawn from the walk, because they
+ * work for the event.
  */
 export async function selectStaff(
   tx: Tx,
@@ -123,7 +123,7 @@ export async function selectStaff(
 }
 
 /**
- * Selects who of an audience is left out as of now, each once, ordered by id as JavaScript compares text.
+ * Selects the people of an audience who are currently left out, each once, ordered by id as JavaScript compares text.
  * @param buffer read before this transaction
  */
 export async function selectLeftOut(
@@ -151,7 +151,7 @@ async function selectAudience(
   const sinceMs = nowMs - (wanted.hours ?? 0) * HOUR_MS
   const people =
     wanted.user_ids === undefined
-      ? // The buffer may still name erased people after their rows are gone.
+      ? // The buffer may still contain ids of erased people after their rows are gone.
         everybody(await withoutErased(tx, buffer.waiting ?? [], 0))
       : sql`(SELECT DISTINCT value AS user_id, false AS waits
              FROM jsonb_array_elements_text(${JSON.stringify(wanted.user_ids)}::text::jsonb))`
@@ -173,9 +173,7 @@ async function selectAudience(
   return { rows: corrected ?? rows, lacksBuffer: needsBuffer && corrected === null }
 }
 
-/**
- * Corrects the selection by pending points: who participates, and who was seen recently; null: they can not be read.
- */
+/** Corrects the selection by pending points: who participates, and who was seen recently; null: they cannot be read. */
 async function withBuffer(
   rows: readonly Row[],
   audience: Audience,
@@ -198,7 +196,7 @@ async function withBuffer(
   return rows.filter((row) => !decides(row) || fits(row, inArea(row)))
 }
 
-/** Why LINE does not reach somebody; null: it does. */
+/** Why LINE does not reach a person; null: it does. */
 function reasonToLeaveOut({ user_id: userId, withdrawn, reachable }: Row): LeftOutReason | null {
   if (!isLineUserId(userId)) return 'no_line_id'
   return withdrawn ? 'withdrawn' : reachable ? null : 'unreachable'
@@ -223,7 +221,7 @@ function sorted(rows: readonly Row[], event: Event): Omit<Selected, 'lacksBuffer
 }
 
 interface RecipientBuffer {
-  /** Everybody with pending points; null: the buffer is unavailable. */
+  /** Everyone with pending points; null: the buffer is unavailable. */
   readonly waiting: readonly string[] | null
   /** Reads the pending points of some of them; null: the buffer is unavailable. */
   read(userIds: readonly string[]): Promise<ReadonlyMap<string, readonly Point[]> | null>

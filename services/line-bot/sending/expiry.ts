@@ -1,4 +1,4 @@
-/** Until when a message makes sense. What comes later is recorded as expired, and not sent. */
+/** The expiry of messages. A message that is too late is recorded as expired, and not sent. */
 import { and, eq, gt, isNull, like } from 'drizzle-orm'
 import type { ServiceContext } from '#shared/service/context.ts'
 import { ACTIVITY_ID } from '#shared/pilgrims/activity-status.ts'
@@ -25,7 +25,7 @@ export async function isExpired(
   const [cause, id, alert] = causeKey.split(':')
   if (cause === 'emergency') {
     const [row] = await tx.orm.select().from(emergencies).where(eq(emergencies.id, id!))
-    // A release without a schedule planned one alert, whose key has no number.
+    // Releases without a schedule planned one alert, whose key has no number.
     return row === undefined || row.confirmedAt !== null || row.alerts > Number(alert ?? 1)
   }
   if (cause === 'emergencies') {

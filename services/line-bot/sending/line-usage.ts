@@ -1,4 +1,4 @@
-/** Reads how much of the month's message quota is used. */
+/** Reads the used part of the month's message quota. */
 import { count, eq } from 'drizzle-orm'
 import type { ServiceContext } from '#shared/service/context.ts'
 import type { LineUsage } from '#shared/contracts/messages.ts'

@@ -1,4 +1,4 @@
-/** Who of an audience LINE does not reach, so that an operator can tell them in another way. */
+/** Lists the people of an audience whom LINE does not reach, so that an operator can contact them in another way. */
 import { eq, inArray, sql } from 'drizzle-orm'
 import { UserId } from '#shared/contracts/fields.ts'
 import {
@@ -14,7 +14,7 @@ import { messages, pushSubscriptions, pilgrims } from '#shared/stores/schema/tab
 import { type LeftOut, selectLeftOut, readPendingOfRecipients } from './audience.ts'
 import { checkKnown, recipientsOf } from './push.ts'
 
-/** Who could be reached again comes first. */
+/** People who could be reached again come first. */
 const ORDER: readonly LeftOutReason[] = ['unreachable', 'withdrawn', 'no_line_id']
 
 const isAfter = ({ reason, userId }: LeftOut, [reasonBefore, before]: [LeftOutReason, UserId]): boolean => {
@@ -23,8 +23,8 @@ const isAfter = ({ reason, userId }: LeftOut, [reasonBefore, before]: [LeftOutRe
 }
 
 /**
- * A page of the people of an audience whom LINE does not reach, as of now.
- * @throws Refusal 404 for an unknown message; 503 when the buffer is unavailable, which tells who is inactive
+ * A page of the people of an audience whom LINE does not reach at the moment.
+ * @throws Refusal 404 for an unknown message; 503 when the buffer, which determines who is inactive, is unavailable
  */
 export async function listLeftOut(context: ServiceContext, query: LeftOutRecipientsQuery) {
   const { db, now } = context

@@ -10,22 +10,22 @@ import { planDeliveries } from '../web-push/plan-deliveries.ts'
 import type { Selected } from './audience.ts'
 
 const CHUNKS_PER_INSERT = 50
-/** Senders send what has been due longest. */
+/** Due date of urgent messages: senders pick the longest-overdue first. */
 const FIRST = new Date(0)
 
 interface Plan {
   readonly cause: Cause
-  /** Identifies the message: one key is planned once. */
+  /** Identifies the message: each key is planned once. */
   readonly causeKey: string
   readonly audience: Recipients
   readonly selected: Selected
-  /** What devices show, by Web Push; absent: it goes to none. */
+  /** What devices show, by Web Push; absent: no device gets it. */
   readonly notice?: ((language: Language) => Notice) | undefined
   readonly content: (language: Language) => readonly Message[]
   readonly forced?: boolean
-  /** It came too late: the message is stored as expired. */
+  /** It is too late: the message is stored as expired. */
   readonly expired?: boolean
-  /** It goes before everything that waits. */
+  /** Whether it precedes all waiting messages. */
   readonly isUrgent?: boolean
   /** False without LINE credentials: the message is stored as skipped. */
   readonly configured: boolean

@@ -22,7 +22,7 @@ import { planMessage, type Planned, undecided } from './plan-message.ts'
 import { screenshotKey } from '#shared/stores/objects/pictures.ts'
 import { holdScreenshot } from '#shared/pilgrims/hold-screenshot.ts'
 
-/** LINE, "Image message": the preview has at most 1 MB. The same address serves as picture and preview. */
+/** LINE, "Image message": the preview has at most 1 MB. The same URL serves as picture and preview. */
 const MAX_BYTES = 1_000_000
 
 const missing = () => invalid('image_url: there is no screenshot with this name')
@@ -41,7 +41,7 @@ async function checkImage({ config, objects }: ServiceContext, url: string): Pro
 /**
  * Plans a push. With `dry_run` it only returns the recipients and the cost.
  * @throws Refusal 400 for a screenshot that LINE would not show; 409 beyond the quota, unless forced; 503 when the
- * quota can not be read from LINE, or when it can not be told who is inactive because the buffer is unavailable
+ *   quota cannot be read from LINE, or when the buffer, which determines who is inactive, is unavailable
  */
 export async function push(
   context: ServiceContext,
@@ -55,7 +55,7 @@ export async function push(
   const quota = line === null ? null : await readRemaining(context, line, request.force === true)
   const buffer = await readPendingOfRecipients(context.kv)
   return db.transaction(async (tx) => {
-    // Other pushes wait, and the picture is kept until the message is stored.
+    // Other pushes wait for this lock. The picture is kept until the message is stored.
     await lockRecipients(tx)
     const { image_url: url } = request
     if (url != null && !(await holdScreenshot(tx, context.objects, context.config, url))) throw missing()
@@ -100,14 +100,14 @@ export async function push(
   })
 }
 
-/** @throws Refusal 503 when people who were seen lately may be among the inactive */
+/** @throws Refusal 503 when recently seen people may be among the inactive */
 export function checkKnown<S extends { readonly lacksBuffer: boolean }>(
   { audience }: Recipients,
   selected: S,
 ): S {
   if (audience !== 'inactive' || !selected.lacksBuffer) return selected
   throw unavailable(
-    'Who was seen lately can not be read right now, so nobody is inactive for certain. Please try again in a moment.',
+    'Who was seen lately cannot be read right now, so nobody is inactive for certain. Please try again in a moment.',
   )
 }
 
@@ -128,7 +128,7 @@ function auditPush(
   return audit(tx, operator, 'push', details, nowMs)
 }
 
-/** @returns messages left this month; null when unlimited, or unknown while forced */
+/** @returns remaining messages of this month; null when unlimited, or unknown while forced */
 async function readRemaining(context: ServiceContext, line: Line, forced: boolean): Promise<number | null> {
   const quota = await askQuota(context, line)
   if (quota !== null) return quota.limit === null ? null : quota.limit - quota.used

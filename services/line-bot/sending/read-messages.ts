@@ -49,7 +49,7 @@ export async function listMessages(
 }
 
 const FAULTS_SHOWN = 10
-/** Most people whom a fault names. */
+/** Maximum number of people listed in a fault. */
 const FAULT_PEOPLE = 20
 
 /** @throws Refusal 404 for an unknown id */
@@ -121,7 +121,7 @@ function shown(
 }
 
 async function readFaults({ db }: ServiceContext, id: string): Promise<PushProgress['faults']> {
-  // Of the smallest calls: who is refused alone is the cause, and a call to 500 people names nobody in particular.
+  // From the smallest calls: a recipient refused alone is the cause, while a call to 500 people identifies nobody.
   const rows = await db.read(
     () => db.sql<PushProgress['faults']>`
       WITH faults AS (

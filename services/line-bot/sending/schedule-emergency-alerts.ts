@@ -1,9 +1,10 @@
 /**
- * When owners, managers and `EVENT_ALERT_USER_ID` are alerted of emergencies: at once, and again while nobody confirms.
+ * Schedules the alerts of emergencies to owners, managers and `EVENT_ALERT_USER_ID`: at once, and repeatedly until
+ * confirmed.
  *
  * The schedule is in the table and runs by the clock of the database. An alert is claimed and planned in one
- * transaction, so it is planned once, whichever replica comes first. A clock that is set forward or back brings at most
- * one alert of each emergency forward.
+ * transaction, so it is planned once, whichever replica comes first. A clock change advances at most one alert of each
+ * emergency.
  */
 import { and, eq, isNull, type SQL, sql } from 'drizzle-orm'
 import type { Language } from '#shared/contracts/bot.ts'
@@ -23,25 +24,25 @@ import { planMessage } from './plan-message.ts'
 
 /** Minutes from each alert to the next, so they go out 0, 3, 10, 40, 70, … and 220 minutes after the press. */
 export const GAPS_MIN = [3, 7, 30, 30, 30, 30, 30, 30, 30] as const
-/** Nobody is alerted of an older emergency, such as one of a backup that was restored. */
+/** Older emergencies, such as those of a restored backup, cause no alert. */
 const OLDEST = sql`interval '1 day'`
 /**
- * Alerts of one emergency each within an hour, to keep the quota; those that are due beyond it share one message. A
- * pilgrim without any stored point may be invented, and leaves room for the others.
+ * Alerts for a single emergency per hour, to save the quota; further ones that are due share one message. Pilgrims
+ * without any stored point may be invented, so they have a separate, smaller limit.
  */
 const CARDS_AN_HOUR = { withPoints: 20, withoutPoints: 5 }
-/** Time between two messages that emergencies share. */
+/** Minimum time between two shared messages. */
 const SHARED_EVERY = sql`interval '3 minutes'`
 const LOOK_EVERY_MS = 10_000
 
 const GAPS = sql.raw(`(ARRAY[${GAPS_MIN.join(', ')}])`)
 const { id, alerts, nextAlertAt, raisedAt } = emergencies
 const isUnconfirmed = isNull(emergencies.confirmedAt)
-/** What is due later than its gap, and a minute for rounding, was planned before the clock was set back. */
+/** A due time beyond its gap, plus a minute for rounding, was planned before the clock was set back. */
 const isDue = sql`${isUnconfirmed} AND ${nextAlertAt} IS NOT NULL AND (${alerts} = 0 OR ${nextAlertAt} <= now()
   OR ${nextAlertAt} > now() + (${GAPS}[${alerts}] + 1) * interval '1 minute')`
 
-/** Puts an emergency on the schedule that was raised by a release without one. */
+/** Adds an emergency to the schedule that was raised by a release without one. */
 export async function scheduleAlerts({ db }: Pick<ServiceContext, 'db'>, emergencyId: string): Promise<void> {
   await db.orm
     .update(emergencies)
@@ -57,13 +58,13 @@ export async function scheduleAlerts({ db }: Pick<ServiceContext, 'db'>, emergen
     )
 }
 
-/** Plans the alerts that are due. Safe to repeat. @returns whether there were any */
+/** Plans the due alerts. Safe to repeat. @returns whether there were any */
 export async function alertEmergencies(context: ServiceContext, configured: boolean): Promise<boolean> {
   const { db, config } = context
   const due = await readEmergencies(context, isDue)
   if (due.length === 0) return false
   await db.transaction(async (tx) => {
-    // With the lock no erasure runs that would not find the message.
+    // The lock excludes an erasure that would not find the message.
     await lockRecipients(tx)
     await expire(tx)
     const now = await readSoFar(tx)
@@ -128,7 +129,7 @@ async function manyOf(context: ServiceContext, tx: Tx): Promise<Content> {
 
 interface Claimed extends Record<string, unknown> {
   readonly id: string
-  /** With this one. */
+  /** Including this one. */
   readonly alerts: number
   /** Since the emergency was raised. */
   readonly minutes: number
@@ -141,7 +142,7 @@ const claim = async (tx: Tx, which: SQL, reached: number): Promise<readonly Clai
     WHERE ${which}
     RETURNING id, alerts, round(extract(epoch FROM now() - raised_at) / 60)::int AS minutes`)
 
-/** The time by the clock of the database, alerts of the last hour, and whether a shared one has just been planned. */
+/** The time by the clock of the database, the alerts of the last hour, and whether a shared one was just planned. */
 async function readSoFar(tx: Tx): Promise<{ ms: number; cards: number; isShared: boolean }> {
   const [row] = await tx.orm.execute<{ ms: number; cards: number; shared: boolean }>(sql`
     SELECT epoch_ms(now()) AS ms,
@@ -154,7 +155,7 @@ async function readSoFar(tx: Tx): Promise<{ ms: number; cards: number; isShared:
   return { ms, cards, isShared: shared }
 }
 
-/** Takes those off the schedule that are too old, and records that. */
+/** Removes expired emergencies from the schedule, and records that. */
 async function expire(tx: Tx): Promise<void> {
   const old = await tx.orm.execute<{ id: string; alerts: number; ms: number }>(sql`
     UPDATE emergencies SET next_alert_at = NULL

@@ -37,12 +37,12 @@ export function createSender(context: ServiceContext, line: Line): Sender {
   return createSendingLoop(context, drain)
 }
 
-/** How often in a row the quota could not be read, or was not enough for what is undecided. */
+/** Consecutive times that the quota could not be read, or was too small for the undecided calls. */
 interface Misses {
   inARow: number
 }
 
-/** Sends the chunk that has been due longest. @returns false when none is due */
+/** Sends the longest-overdue chunk. @returns false when none is due */
 async function sendNext(context: ServiceContext, line: Line, misses: Misses): Promise<boolean> {
   const { db, now } = context
   const [row] = await db.orm
@@ -86,7 +86,7 @@ const recordOutcome = (
 ) => db.transaction((tx) => recordDelivery(tx, chunk, settlement, new Date(now())))
 
 /**
- * Postpones all that is due and needs the quota: each of them would ask LINE for it.
+ * Postpones all due chunks that need the quota: each of them would ask LINE for it.
  * @param least the size from which a chunk does not fit; smaller ones are tried
  */
 async function postponeUnsent(
@@ -146,7 +146,7 @@ async function call(context: ServiceContext, line: Line, chunk: Chunk): Promise<
   await record(context, { ...chunk, attempts }, delivery)
 }
 
-/** Whether LINE names the recipient, such as "The property, 'to', in the request body is invalid". */
+/** Whether LINE's error names the recipient, such as "The property, 'to', in the request body is invalid". */
 const namesRecipient = (detail: string): boolean => /'to'|user ?id/i.test(detail)
 
 async function record(context: ServiceContext, chunk: Chunk, delivery: Delivery): Promise<void> {
@@ -205,7 +205,7 @@ export async function recordDelivery(tx: Tx, held: Chunk, outcome: Outcome, at: 
   if (recorded.length > 0) await completeMessage(tx, held.messageId, at)
 }
 
-/** Locks a chunk and reads again what erasures change, so that it is not stored again. */
+/** Locks a chunk and rereads what erasures change, so that erased data are not stored again. */
 async function lockChunk(tx: Tx, held: Chunk): Promise<Chunk> {
   const [row] = await tx.orm.select().from(messageChunks).where(eq(messageChunks.id, held.id)).for('update')
   return { ...held, recipients: row?.recipients ?? [], body: row?.body ?? [] }

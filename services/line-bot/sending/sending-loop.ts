@@ -1,6 +1,4 @@
-/**
- * The loop of a sender: it sends what is due, when it is woken and every two seconds; and its waits after failures.
- */
+/** The loop of a sender: it sends due messages when it is woken and every two seconds, and backs off after failures. */
 import { isDatabaseUnavailable } from '#shared/stores/db/db.ts'
 import { errorFields } from '#shared/runtime/log.ts'
 import type { ServiceContext } from '#shared/service/context.ts'
@@ -15,7 +13,7 @@ export interface Sender {
   stop(): Promise<void>
 }
 
-/** @param drain sends what is due, as long as `isOpen` */
+/** @param drain sends due messages while `isOpen` */
 export function createSendingLoop(
   { log }: Pick<ServiceContext, 'log'>,
   drain: (isOpen: () => boolean) => Promise<void>,
@@ -51,7 +49,7 @@ export function createSendingLoop(
   }
 }
 
-/** Several senders as one; those that are off are null. */
+/** Several senders as one; disabled ones are null. */
 export function joinSenders(...given: readonly (Sender | null)[]): Sender {
   const senders = given.filter((sender) => sender !== null)
   return {
@@ -72,9 +70,9 @@ export function backoffMs(attempts: number, random: () => number = Math.random):
   return full * (0.5 + random() / 2)
 }
 
-/** Nothing waits for longer. What seems to was planned by a clock that was ahead, and is due. */
+/** Longest wait. A longer one was planned by a clock that was ahead, and is due. */
 export const MAX_WAIT_MS = 1_800_000
 
-/** How long to wait after a failure (ms). @param retryAfterMs what the other side asks for */
+/** Wait after a failure (ms). @param retryAfterMs requested by the other side */
 export const waitOf = (attempts: number, retryAfterMs: number | null): number =>
   Math.min(MAX_WAIT_MS, Math.max(retryAfterMs ?? 0, backoffMs(attempts)))

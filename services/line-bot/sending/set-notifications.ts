@@ -9,7 +9,7 @@ import { Language } from '#shared/contracts/bot.ts'
 import { lockPerson } from '#shared/pilgrims/person-lock.ts'
 import { conflict } from '#shared/runtime/refusal.ts'
 
-/** This is nobody's id: its lock orders the changes. */
+/** A reserved id: its lock serializes the changes. */
 const PLAN = 'the notifications'
 
 /** A slot that was sent today is not sent again today, even if its hour changes. */
@@ -20,7 +20,7 @@ export async function setNotifications(
 ): Promise<Notifications> {
   const fields = { slots, changedAt: new Date(now()), changedBy: operator.name }
   return db.transaction(async (tx) => {
-    // Without a row there is nothing to lock: of two that add the first one, the other waits.
+    // Without a row there is nothing to lock: this lock makes the second of two first changes wait.
     await lockPerson(tx, PLAN)
     const before = await readNotifications(tx)
     if (seen !== undefined && seen !== before.changed_at)
@@ -46,9 +46,9 @@ interface Change {
   readonly id: string
   readonly hour: number
   readonly change: 'added' | 'removed' | 'changed'
-  /** Of a change: the fields that are different, with their values before and after. */
+  /** For a change: the fields that differ, with their values before and after. */
   readonly fields?: Readonly<Record<string, { readonly from: unknown; readonly to: unknown }>>
-  /** The texts that are new or different, by their language; null: taken away. */
+  /** New or changed texts by language; null: removed. */
   readonly texts?: Readonly<Record<string, string | null>>
 }
 
@@ -66,7 +66,7 @@ function textsOf(before: NotificationSlot['text'] | null, after: NotificationSlo
   )
 }
 
-/** The slots that were added, removed or changed, in the order of the new list; removed ones come last. */
+/** The added, removed or changed slots, in the order of the new list; removed ones come last. */
 export function slotChanges(
   before: readonly NotificationSlot[],
   after: readonly NotificationSlot[],

@@ -1,4 +1,4 @@
-/** A pilgrim's devices for Web Push: added, listed, removed. */
+/** A pilgrim's devices for Web Push: add, list, remove. */
 import { createECDH } from 'node:crypto'
 import { and, asc, eq, inArray, ne } from 'drizzle-orm'
 import type { PushSettings } from '#shared/runtime/config/setting-values.ts'
@@ -20,11 +20,11 @@ import { isAllowedService } from './push-service.ts'
 type Row = typeof pushSubscriptions.$inferSelect
 
 /**
- * Adds a device. The same device again gets the same subscription, with the keys of now. A device that belonged to
- * another pilgrim is theirs no more, because a browser has one subscription.
- * @throws Refusal 400 for an address that no known push service has, or for a key that is none; 409 while Web Push is
- * off, when the pilgrim was erased since the request came, or when a claim would replace a device; 429 for an address
- * that has added enough to a claim
+ * Adds a device. Adding it again keeps its subscription id and updates the keys. A device of another pilgrim changes
+ * its owner, because a browser has one subscription.
+ * @throws Refusal 400 for a URL of an unknown push service, or an invalid key; 409 while Web Push is off, when the
+ *   pilgrim was erased since the request came, or when a claim would replace a device; 429 for an address that has
+ *   added enough to a claim
  */
 export async function subscribe(
   context: ServiceContext,
@@ -68,7 +68,7 @@ function checkDevice({ services }: PushSettings, endpoint: string, p256dh: strin
   }
 }
 
-/** Removes the oldest devices beyond the bound, never the one of this request. @throws Refusal 409 for a claim */
+/** Removes the oldest devices beyond the limit, never the one of this request. @throws Refusal 409 for a claim */
 async function removeOldest(tx: Tx, config: ServiceContext['config'], { id, userId }: Row): Promise<void> {
   const others = await tx.orm
     .select({ id: pushSubscriptions.id })

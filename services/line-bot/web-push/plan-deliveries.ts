@@ -41,7 +41,7 @@ export async function planDeliveries(
 
 export const NO_DELIVERIES: WebPushProgress = { sent: 0, waiting: 0, failed: 0 }
 
-/** Counts deliveries by the id of the message; none for a message without deliveries. */
+/** Counts deliveries by message id; messages without deliveries are missing. */
 export async function countDeliveries(
   { db }: ServiceContext,
   messageIds: readonly string[],

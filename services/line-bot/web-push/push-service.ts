@@ -1,14 +1,14 @@
 /**
- * One call to the push service of a browser (RFC 8030), encrypted for the device (RFC 8291) and signed (RFC 8292).
- * The address comes from a client: only hosts of the settings are called, by https, and redirects are not followed.
+ * A call to the push service of a browser (RFC 8030), encrypted for the device (RFC 8291) and signed (RFC 8292). The
+ * URL comes from a client: only hosts of the settings are called, by https, and redirects are not followed.
  */
 import webPush from 'web-push'
 import type { PushSettings } from '#shared/runtime/config/setting-values.ts'
 
-/** A message is worth nothing a day later. */
+/** A message is obsolete after a day. */
 export const WORTH_MS = 86_400_000
 const TIMEOUT_MS = 10_000
-/** A service that asks for a longer wait is asked again after this time. */
+/** Longest wait, even if the service asks for a longer one. */
 const MAX_WAIT_MS = 3_600_000
 
 export interface Device {
@@ -17,11 +17,11 @@ export interface Device {
   readonly auth: string
 }
 
-/** What became of a call. `gone`: the device has no subscription any more. `detail` names no device. */
+/** The outcome of a call. `gone`: the device is no longer subscribed. `detail` names no device. */
 export type Delivery =
   | { readonly outcome: 'accepted' }
   | { readonly outcome: 'gone' | 'refused'; readonly detail: string }
-  /** No answer at all, or none in time. */
+  /** No answer, or none in time. */
   | { readonly outcome: 'silent'; readonly detail: string; readonly waitMs: 0 }
   | { readonly outcome: 'later'; readonly detail: string; readonly waitMs: number }
 
@@ -35,7 +35,7 @@ export function isAllowedService(services: readonly string[], address: string): 
 
 /**
  * Sends a text to a device. Never rejects.
- * @param ttlMs for how long the service keeps it for a device that is off
+ * @param ttlMs how long the service stores it for a device that is off
  * @param nowMs when it is sent, epoch milliseconds, for a `Retry-After` that is a date
  */
 export async function callPushService(
@@ -58,7 +58,7 @@ export async function callPushService(
       urgency: 'high',
     })
   } catch {
-    return { outcome: 'refused', detail: 'the message can not be encrypted for this device' }
+    return { outcome: 'refused', detail: 'the message cannot be encrypted for this device' }
   }
   try {
     const answer = await fetch(endpoint, {

@@ -1,7 +1,7 @@
 /**
- * Sends deliveries that are due. A replica claims them before it calls: each is due again only after the time that
- * calls take, so no two replicas send one, and one that a killed process had claimed is sent again. A device shows a
- * repeated message once, because it replaces the one with the same tag.
+ * Sends due deliveries. A replica claims them before it calls: each is due again only after the time that calls take,
+ * so no two replicas send one, and a delivery claimed by a killed process is sent again. A device shows a repeated
+ * message once, because it replaces the one with the same tag.
  */
 import { and, eq, sql } from 'drizzle-orm'
 import type { PushSettings } from '#shared/runtime/config/setting-values.ts'
@@ -12,11 +12,11 @@ import { EXPIRED, isExpired } from '../sending/expiry.ts'
 import { createSendingLoop, joinSenders, MAX_WAIT_MS, type Sender, waitOf } from '../sending/sending-loop.ts'
 import { callPushService, type Delivery, type Device, WORTH_MS } from './push-service.ts'
 
-/** Calls at the same time: to hosts that answer, and to the others. */
+/** Concurrent calls: to hosts that answer, and to the others. */
 const AT_ONCE = { answering: 20, silent: 5 }
 /** Longer than the calls of one round and their writes take. */
 const CLAIM_MS = 30_000
-/** A push service takes 4,096 bytes. Encryption adds 103, and JSON the rest. */
+/** A push service accepts 4,096 bytes. Encryption adds 103, and JSON the rest. */
 const MAX_BODY_BYTES = 3_000
 
 interface Claimed extends Record<string, unknown> {
@@ -35,8 +35,8 @@ interface Claimed extends Record<string, unknown> {
 }
 
 /**
- * Which deliveries a sender takes. Addresses come from clients: those of hosts whose last call had no answer have calls
- * of their own, in any order, so that invented devices delay no others for long.
+ * Which deliveries a sender handles. URLs come from clients: hosts whose last call had no answer have a separate lane,
+ * in any order, so that invented devices do not delay others for long.
  */
 type Lane = keyof typeof AT_ONCE
 
@@ -44,7 +44,7 @@ type Lane = keyof typeof AT_ONCE
 export function createPushSender(context: ServiceContext): Sender | null {
   const { push } = context.config
   if (push === null) return null
-  // Hosts that the settings name are believed to answer; of those behind a `*.` the first answer tells.
+  // Hosts named in the settings are assumed to answer; for those behind a `*.` the first answer decides.
   const answering = new Set(push.services.filter((host) => !host.startsWith('*.')))
   const send = (lane: Lane) =>
     createSendingLoop(context, async (isOpen) => {
@@ -54,8 +54,8 @@ export function createPushSender(context: ServiceContext): Sender | null {
 }
 
 /**
- * Sends the deliveries of a lane that have been due longest.
- * @param answering hosts that are believed to answer; each call brings it up to date
+ * Sends the longest-overdue deliveries of a lane.
+ * @param answering hosts that are assumed to answer; each call updates it
  * @returns false when none was due
  */
 async function sendDeliveries(
@@ -136,7 +136,7 @@ async function record(
     case 'accepted':
       return settle(context, one, 'sent')
     case 'gone':
-      // Not a device that has subscribed again meanwhile.
+      // Keep a device that has subscribed again meanwhile.
       await db.orm
         .delete(pushSubscriptions)
         .where(and(eq(pushSubscriptions.id, one.subscription_id), eq(pushSubscriptions.endpoint, endpoint)))
@@ -158,7 +158,7 @@ async function record(
   }
 }
 
-/** Records an outcome. A person who was erased meanwhile has no row any more. */
+/** Records an outcome. A person erased meanwhile has no row any more. */
 async function settle(
   { db, now }: ServiceContext,
   { id }: Claimed,
@@ -171,7 +171,7 @@ async function settle(
     .where(and(eq(pushDeliveries.id, id), eq(pushDeliveries.state, 'waiting')))
 }
 
-/** What the app's service worker reads. The tag is the message's, so that a device shows it once. */
+/** The payload for the app's service worker. The tag is the message's, so that a device shows it once. */
 const payloadOf = (messageId: string, { title, body }: Notice): string =>
   JSON.stringify({ title, body: cutBytes(body), tag: messageId })
 

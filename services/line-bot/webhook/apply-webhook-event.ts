@@ -8,7 +8,7 @@ import type { Tx } from '#shared/stores/db/db.ts'
 import { followers, lineEvents, pilgrims } from '#shared/stores/schema/tables.ts'
 import { ensurePilgrim, isErasedSince, mayWrite } from '#shared/pilgrims/person-lock.ts'
 
-/** @returns the user id of the sender; null where LINE does not send it */
+/** @returns the user id of the sender; null if LINE does not send it */
 export function senderOf({ source }: LineEvent): string | null {
   const userId = source?.userId
   return userId !== undefined && isUserId(userId) ? userId : null
@@ -41,7 +41,7 @@ export async function applyWebhookEvent({ db, now }: ServiceContext, event: Line
       .returning({ id: lineEvents.webhookEventId })
     // Talking in a group does not make a person a pilgrim.
     if (fresh.length === 0 || userId === null || !isOneToOne(event)) return true
-    // The bot answers a person who was erased and did not consent anew, and stores nothing.
+    // The bot answers an erased person without a new consent, but stores nothing.
     if (!(await mayWrite(tx, userId, event.timestamp))) return true
     await recordReachability(tx, event, userId)
     if (event.type === 'unfollow') return true
@@ -53,8 +53,8 @@ export async function applyWebhookEvent({ db, now }: ServiceContext, event: Line
 }
 
 /**
- * Updates the cached photo count of the sender, where the event is a photo or takes one back.
- * @throws KvUnavailable; the cache may then hold an older count until it expires
+ * Updates the cached photo count of the sender, if the event is a photo or unsends one.
+ * @throws KvUnavailable; the cache may then contain an older count until it expires
  */
 export async function cachePhotoCount({ db, kv }: ServiceContext, event: LineEvent): Promise<void> {
   const userId = senderOf(event)
@@ -71,8 +71,7 @@ export async function cachePhotoCount({ db, kv }: ServiceContext, event: LineEve
 }
 
 /**
- * Whoever talks to the account can be reached. Events may arrive late and out of order: the newest one decides whether
- * a person is reachable.
+ * A person who writes to the account can be reached. Events may arrive late and out of order: the newest one decides.
  */
 async function recordReachability(tx: Tx, { type, timestamp }: LineEvent, userId: string): Promise<void> {
   const fields = { reachable: type !== 'unfollow', changedAt: new Date(timestamp) }
@@ -92,10 +91,10 @@ const addPhotos = (tx: Tx, userId: string, change: 1 | -1, nowMs: number) =>
     .set({ photoCount: sql`greatest(${pilgrims.photoCount} + ${change}, 0)`, updatedAt: new Date(nowMs) })
     .where(eq(pilgrims.userId, userId))
 
-/** Counts a photo, unless it was taken back: events may arrive out of order. */
+/** Counts a photo, unless it was unsent: events may arrive out of order. */
 async function countPhoto(tx: Tx, event: LineEvent, userId: string, nowMs: number): Promise<void> {
   const { id: photoId = null, imageSet } = event.message!
-  // The update locks the row of the pilgrim: photos of a set are applied one after another.
+  // The update locks the row of the pilgrim, which serializes photos of a set.
   await addPhotos(tx, userId, 1, nowMs)
   const isUnsent = photoId !== null && (await countEvents(tx, eq(lineEvents.unsentId, photoId))) > 0
   if (isUnsent) await addPhotos(tx, userId, -1, nowMs)
@@ -123,7 +122,7 @@ export const countImageSet = (tx: Tx, imageSetId: string): Promise<number> =>
 
 async function uncountPhoto(tx: Tx, event: LineEvent, userId: string, nowMs: number): Promise<void> {
   const { messageId } = event.unsend!
-  // The lock of the pilgrim's row, so that a photo which is being applied sees this event, or is seen.
+  // The lock of the pilgrim's row orders this before or after a photo that is being applied.
   await tx.orm.select({ id: pilgrims.userId }).from(pilgrims).where(eq(pilgrims.userId, userId)).for('update')
   const counted = await tx.orm
     .update(lineEvents)

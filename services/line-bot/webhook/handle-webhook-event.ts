@@ -65,7 +65,7 @@ async function answerEvent(context: ServiceContext, line: Line | null, event: Li
   const delivery = await line.reply(event.replyToken!, messages)
   if (delivery.outcome === 'later')
     throw new LoggableError(`an answer could not be delivered: ${delivery.brief}`)
-  // LINE refuses a token that is used or too old. Nothing more can be done then.
+  // LINE refuses a used or expired token. Nothing more can be done then.
   if (delivery.outcome === 'refused') context.log.warn('LINE refused an answer', { detail: delivery.brief })
   await context.db.orm
     .update(lineEvents)
@@ -128,11 +128,11 @@ async function compose(context: ServiceContext, line: Line, event: LineEvent): P
   return replyTo(action, words, places, figures)
 }
 
-/** With open identity the app walks under an id of its own, so nothing is known of the LINE user's walk. */
+/** With open identity the app uses its own id, so the LINE user's walk is unknown. */
 const isUnknownWalk = ({ km, checkins, incomplete }: Figures): boolean =>
   km === 0 && checkins === 0 && !incomplete
 
-/** The pilgrim's photos, with those of the same set that have not arrived. @returns null for a set of unknown size */
+/** The pilgrim's photos, plus those of the same set that have not arrived. @returns null for a set of unknown size */
 async function photoCountAfter(
   { db }: ServiceContext,
   { message }: LineEvent,
@@ -144,12 +144,12 @@ async function photoCountAfter(
   return photoCount + Math.max(0, set.total - (await db.read(() => countImageSet(db, set.id))))
 }
 
-/** LINE caches a picture by its address, so every change of the card changes the address. */
+/** LINE caches a picture by its URL, so every change of the card changes the URL. */
 function versionOf(
   { displayName, language, phone, surveyCompletedAt }: Pilgrim,
   figures: Figures | null,
 ): string {
-  // Of the phone number only its presence is included, because other people see the address.
+  // Only the presence of the phone number is included, because other people see the URL.
   const shown = [figures, displayName, language, phone !== null, surveyCompletedAt !== null]
   return Bun.hash(JSON.stringify(shown)).toString(36)
 }

@@ -44,7 +44,7 @@ function readEvents({ log, now }: ServiceContext, bytes: Uint8Array): LineEvent[
       return isFresh && isForBot(event.data) ? [event.data] : []
     }
     log.warn('a webhook event is not valid', {
-      // Deeper names and the values may be personal.
+      // Deeper names and all values may be personal.
       faults: event.error.issues.map(({ code, path: [field] }) => `${String(field)}: ${code}`),
     })
     return []

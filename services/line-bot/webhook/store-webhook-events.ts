@@ -1,6 +1,6 @@
 /**
- * Where webhook events are stored: in the database, each once; aside, as text, when the database refuses them; and in
- * the object store while the database is down.
+ * Stores webhook events: in the database, each once; as refused text, when the database rejects them; and in the object
+ * store while the database is down.
  */
 import { sql } from 'drizzle-orm'
 import type { ServiceContext } from '#shared/service/context.ts'
@@ -13,8 +13,8 @@ import { lineEvents, refusedLineEvents } from '#shared/stores/schema/tables.ts'
 import { senderOf } from './apply-webhook-event.ts'
 
 /**
- * Stores new events, each with its row in the outbox. An event that the database refuses is set aside with the
- * reason; the others are stored. Events from before the sender's erasure are not stored, also when they arrive late.
+ * Stores new events, each with its row in the outbox. An event that the database refuses is set aside with the reason;
+ * the others are stored. Events from before the sender's erasure are not stored, even if they arrive late.
  * @returns the number of new events
  */
 export async function storeWebhookEvents(
@@ -32,8 +32,7 @@ export async function storeWebhookEvents(
 }
 
 /**
- * A permanent fault of the event: values that Postgres rejects, or nesting that is too deep. A retry can not
- * succeed.
+ * A permanent fault of the event: values that Postgres rejects, or nesting that is too deep. A retry cannot succeed.
  */
 const isPoison = (error: unknown): boolean => isDataRefused(error) || error instanceof RangeError
 
@@ -85,7 +84,10 @@ function reasonOf(error: unknown): string {
   return `${cause.message}${code}`
 }
 
-/** Keeps a refused event as text with the reason, so that it blocks no others. A repeated delivery is the same row. */
+/**
+ * Stores a refused event as text with the reason, so that it does not block others. A repeated delivery is the same
+ * row.
+ */
 async function setAside({ db, log, now }: ServiceContext, given: unknown, error: unknown): Promise<void> {
   const reason = reasonOf(error)
   // JSON escapes the characters that Postgres rejects.

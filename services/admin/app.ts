@@ -146,7 +146,10 @@ function serveEvent({ serve }: Router, context: ServiceContext): void {
   serve(streamEndpoint, ({ request, query }) => stream.open(request, query.zoom))
 }
 
-/** Readings whose cost grows with a pilgrim's points: some at a time, and no more wait than can be answered in time. */
+/**
+ * Reads whose cost grows with a pilgrim's points: a few run at a time, and only as many wait as can be answered in
+ * time.
+ */
 const createReadings = (): BoundedQueue =>
   createBoundedQueue({
     running: 2,
@@ -241,7 +244,7 @@ async function storedPoints({ db }: ServiceContext, userId: string): Promise<num
   return row?.points ?? 0
 }
 
-/** A pilgrim in the audit log, which never names them. */
+/** Actor of a pilgrim in the audit log, which contains no pilgrims' names. */
 const PILGRIM = { role: 'pilgrim', name: 'pilgrim', fingerprint: '' } as const
 
 const erasureAnswer = (erasure: Erasure): Erasure | Response =>
@@ -251,7 +254,7 @@ function serveHealth({ serve }: Router, health: ReturnType<typeof createHealth>)
   serve(healthEndpoint, async () => {
     const report = await health()
     const healthy = report.db === 'ok' && report.kv === 'ok'
-    // Uptime monitors read flat fields, so the report is also given beside the envelope.
+    // Uptime monitors read flat fields, so the report is also at the top level.
     return Response.json({ ok: healthy, data: report, ...report }, { status: healthy ? 200 : 503 })
   })
 }

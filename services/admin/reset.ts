@@ -57,7 +57,7 @@ export async function clearRehearsal(
   await kv.clear()
   for await (const key of objects.list('')) if (isPicture(key)) await objects.delete(key)
   await db.transaction(async (tx) => {
-    // Sequences are not restarted, because the bus knows the numbers of events.
+    // Sequences are not restarted, because the bus remembers the numbers of events.
     await tx.orm.execute(sql.raw(`TRUNCATE ${CLEARED.join(', ')}`))
     // The totals that still included erased people are deleted.
     await tx.orm.update(erasures).set({ walked: 0 })
@@ -77,12 +77,12 @@ export async function clearRehearsal(
     await audit(tx, actor, 'reset', { state: 'done' }, now())
   })
   await publishStatus(db, kv)
-  // A service that was started meanwhile may have written something.
+  // A service started meanwhile may have written something.
   await expectStopped(installation)
 }
 
 /**
- * Tables that a reset leaves: what operators have set up, what LINE sends only once, and the audit log. A reset clears
+ * Tables that a reset keeps: what operators have set up, what LINE sends only once, and the audit log. A reset clears
  * every other table, including those of later releases.
  */
 const UNCLEARED: readonly string[] = [
@@ -142,8 +142,6 @@ export async function readContents(installation: Installation): Promise<Contents
   found.pictures = (await Array.fromAsync(objects.list(''))).filter(isPicture).length
   return Object.fromEntries(Object.entries(found).filter(([, count]) => count > 0))
 }
-
-// The command.
 
 const USAGE = `Deletes all data of rehearsals: pilgrims, points, totals, surveys, feedback, pictures, messages, and the
 points in the buffer and in journals. It does not delete what operators have set up (roles, scheduled notifications,

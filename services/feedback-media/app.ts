@@ -1,4 +1,4 @@
-/** The feedback-media service: feedback, screenshots, share cards, and links that pilgrims pass on. */
+/** The feedback-media service: feedback, screenshots, share cards and share links. */
 import { openRenderer } from '#shared/runtime/picture-renderer/renderer.ts'
 import type { Service, ServiceContext } from '#shared/service/context.ts'
 import { cardEndpoint, drawCardEndpoint } from '#shared/contracts/cards.ts'

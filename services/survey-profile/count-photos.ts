@@ -1,4 +1,4 @@
-/** How many photos a pilgrim has sent to the bot. Cached for 30 days and updated with each photo. */
+/** The number of photos a pilgrim has sent to the bot. Cached for 30 days and updated with each photo. */
 import { eq } from 'drizzle-orm'
 import type { ServiceContext } from '#shared/service/context.ts'
 import type { PhotoCount } from '#shared/contracts/profile.ts'
@@ -14,7 +14,7 @@ export async function countPhotos({ db, kv }: ServiceContext, userId: string): P
   if (cached != null) return { userId, photo_count: Number(cached) }
   return db.read(() =>
     db.transaction(async (tx) => {
-      // With this lock, an erasure clears the cache after this write and not before it.
+      // The lock makes an erasure clear the cache after this write, not before it.
       await lockPersonShared(tx, userId)
       const mine = eq(pilgrims.userId, userId)
       const [row] = await tx.orm.select({ count: pilgrims.photoCount }).from(pilgrims).where(mine)

@@ -13,10 +13,10 @@ import { upsertPilgrim } from './write-profile.ts'
 
 /**
  * Records it and its history in one transaction. A pilgrim who withdraws it leaves the live map immediately, their
- * links and tracker apps end, and no points of theirs are admitted until they consent again. A claim destroys nothing:
- * links and tracker apps work again with the next consent. An erased person who consents begins anew.
- * @throws KvUnavailable when the kv has to change or a key is to be refused, and then nothing is stored; or when the kv
- * does not know yet that an erased person begins anew, and then the call is to be repeated
+ * links and tracker apps end, and their points are rejected until they consent again. A claim destroys nothing: links
+ * and tracker apps work again with the next consent. An erased person who consents starts again.
+ * @throws KvUnavailable when the kv has to change or a key is to be revoked, and then nothing is stored; or when the kv
+ *   does not know yet that an erased person starts again, and then the call is to be repeated
  */
 export async function recordConsent(
   context: ServiceContext,
@@ -43,7 +43,7 @@ export async function recordConsent(
     await updateLiveMapPresence(kv, userId, held, row)
     return row
   })
-  // After the commit: the kv never takes points of an erased person whose consent is not stored.
+  // After the commit: the kv must not accept points of an erased person whose consent is not stored.
   if (erasure !== undefined) await kv.storeErasures([erasure])
   return {
     userId,

@@ -15,7 +15,7 @@ export interface TrackAdmission {
   readonly rules: SyncRules
 }
 
-/** Stores the answers, then admits the track that came with them. A refused track does not fail the request. */
+/** Stores the answers, then admits the attached track. A refused track does not fail the request. */
 export async function submitSurvey(
   { db, now }: ServiceContext,
   trackAdmission: TrackAdmission,

@@ -114,8 +114,8 @@ export async function syncUser(context: ServiceContext, request: UserSyncRequest
   return toPublicProfile(context, profile, found, (await readExposure(context))(userId))
 }
 
-// A pilgrim's own status: active ↔ withdrawn, active → completed. The pilgrim cannot change completed, unless it was a
-// claim that set it.
+// A pilgrim's own status: active ↔ withdrawn, active → completed. The pilgrim cannot change completed, unless a claim
+// has set it.
 
 const NEXT: Record<ParticipantStatus, readonly ParticipantStatus[]> = {
   active: ['active', 'withdrawn', 'completed'],
@@ -153,4 +153,4 @@ export async function setParticipantStatus(
 const refusal = (from: ParticipantStatus, to: ParticipantStatus): string =>
   from === 'completed'
     ? 'You have completed the pilgrimage. Only an operator can change this status.'
-    : `The status can not change from ${from} to ${to}. Change it to active first.`
+    : `The status cannot change from ${from} to ${to}. Change it to active first.`

@@ -18,12 +18,12 @@ import { join } from 'node:path'
 import { escapeMarkup } from '#shared/service/http/escape-markup.ts'
 
 const DAY_MS = 86_400_000
-/** Clients keep it, and ask each time whether it has changed. */
+/** Clients may cache it, and revalidate each time. */
 const REVALIDATED = 'public, no-cache'
-/** An address with the version of the script changes with its content. */
+/** A URL with the version of the script changes with its content. */
 const IMMUTABLE = 'public, max-age=31536000, immutable'
 
-/** The document, generated once a day and name: its examples are of the day before, so that they can be tried. */
+/** The document, generated once per day and name: its examples are of the day before, so that they can be tried. */
 function createDocument({ config, event, now }: ServiceContext): () => Prepared {
   let made: { readonly key: string; readonly answer: Prepared } | undefined
   return () => {
@@ -75,7 +75,7 @@ const STYLE = `body{margin:0;font-family:system-ui,sans-serif;background:#fffdf9
 p{margin:2rem;color:#3b2a20}`
 
 /**
- * Style elements that RapiDoc makes, light and dark. They change with its version and with the colours of browser.js.
+ * Style elements that RapiDoc creates, light and dark. They change with its version and with the colours of browser.js.
  */
 const RAPIDOC_STYLES = [
   'NUZvj9IO4MIA9zR8LnkqZ6GjOAzKvqDlOd+Hak4zUaM=',
@@ -85,7 +85,7 @@ const RAPIDOC_STYLES = [
 const hashOf = (text: string): string => createHash('sha256').update(text).digest('base64')
 const styles = [hashOf(STYLE), ...RAPIDOC_STYLES].map((hash) => `'sha256-${hash}'`).join(' ')
 
-/** Scripts and requests of this host alone. Pictures are those of answers that were tried. */
+/** Scripts and requests only of this host. Pictures are those of tried answers. */
 const DOCS_POLICY = `default-src 'none'; script-src 'self'; style-src ${styles}; connect-src 'self'; img-src 'self' data: blob:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`
 
 interface DocsPage {

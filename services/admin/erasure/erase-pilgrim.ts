@@ -25,11 +25,11 @@ import {
   readTrackerKeys,
 } from './erase-rows.ts'
 
-/** The longest time to wait for deletions outside of the database. Later ones continue in the background. */
+/** Maximum wait for deletions outside the database. Later ones continue in the background. */
 const TIMEOUT_MS = 8_000
 
 /**
- * Erases one pilgrim and returns a receipt, which lists the parts that remain. A repeated call continues with them.
+ * Erases one pilgrim and returns a receipt, which lists the remaining parts. A repeated call continues with them.
  * @throws Refusal 404 for an unknown pilgrim; an error of the database, and then nothing is erased
  */
 export async function eraseUser(context: ServiceContext, actor: Actor, userId: string): Promise<Erasure> {
@@ -56,7 +56,7 @@ const NOTHING_OUTSIDE = { pending: 0, pictures: 0 }
 /**
  * Erases a person from the database, and records the remaining parts, in one transaction. When an earlier erasure is in
  * progress, and there is no new data about the person, returns the earlier one.
- * @param elsewhere number of their items outside of the database; null when a store is unavailable
+ * @param elsewhere number of their items outside the database; null when a store is unavailable
  * @throws Refusal 404 when the person is unknown to all stores; 503 when a store is unavailable
  */
 async function recordErasure(
@@ -101,8 +101,8 @@ async function recordErasure(
 }
 
 /**
- * Has the person's trackers refused before the time of the erasure, so that a request which still found the key is
- * older than the erasure. While the kv is unavailable this is done later, with the buffer.
+ * Revokes the person's trackers before the time of the erasure, so that a request which still found the key is older
+ * than the erasure. While the kv is unavailable this is done later, with the buffer.
  */
 async function refuseTrackers(kv: KvKeys, hashes: readonly string[]): Promise<void> {
   try {

@@ -95,8 +95,8 @@ async function hasReported(tx: Tx, userId: string): Promise<boolean> {
 }
 
 /**
- * Keys of the person's screenshots. A screenshot belongs to the feedback that named it first, because only the person
- * who uploaded it knew its name then. Feedback that names it later does not own it.
+ * Keys of the person's screenshots. A screenshot belongs to the first feedback that refers to it, because only its
+ * uploader knew the name then. Later references do not own it.
  */
 async function ownScreenshots(tx: Tx, userId: string): Promise<string[]> {
   const rows = await tx.orm.execute<{ url: string }>(sql`
@@ -108,7 +108,7 @@ async function ownScreenshots(tx: Tx, userId: string): Promise<string[]> {
   return [...new Set(keys.filter((key) => key !== null))]
 }
 
-/** Empties the alerts of the person's emergencies, and stops those that wait: they have the name, place and number. */
+/** Blanks the alerts of the person's emergencies, which contain name, place and number, and stops pending ones. */
 async function blankAlerts(tx: Tx, userId: string): Promise<void> {
   const alerts = sql`SELECT m.id FROM messages m JOIN emergencies e ON m.cause = 'emergency' AND split_part(m.cause_key, ':', 2) = e.id::text
     WHERE e.user_id = ${userId}`
@@ -125,7 +125,7 @@ async function emptyTables(tx: Tx, userId: string): Promise<Record<PersonalTable
       rows[table] = await deleteCounted[table](tx, userId)
       continue
     }
-    // A row that only serves as the lock is not counted.
+    // Rows that serve only as a lock are not counted.
     const own = table === 'pilgrim_totals' ? sql`WHERE points > 0` : sql``
     const [counted] = await tx.orm.execute<{ n: number }>(sql`
       WITH gone AS (DELETE FROM ${sql.identifier(table)} WHERE user_id = ${userId} RETURNING *)
@@ -137,9 +137,9 @@ async function emptyTables(tx: Tx, userId: string): Promise<Record<PersonalTable
   return rows
 }
 
-/** Tables with personal data that a later release has added, which was rolled back to this one. */
+/** Tables with personal data that were added by a later release, since rolled back to this one. */
 async function laterTables(tx: Tx): Promise<string[]> {
-  // Otherwise another table of this name is another program's.
+  // Otherwise a table of this name belongs to another program.
   if (!(await isOfLaterRelease(tx))) return []
   const tables = await tx.sql<{ name: string }[]>`
     SELECT relname AS name FROM pg_class c JOIN pg_attribute a ON a.attrelid = c.oid
@@ -149,7 +149,7 @@ async function laterTables(tx: Tx): Promise<string[]> {
   return tables.map(({ name }) => name).filter((name) => !known.includes(name))
 }
 
-/** Deletes from tables that have totals. Reported amounts stay in the totals anonymously; a survey leaves them. */
+/** Deletes from tables that have totals. Reported amounts stay in the totals anonymously; surveys are subtracted. */
 const deleteCounted = {
   async pilgrims(tx: Tx, userId: string): Promise<number> {
     const gone = await tx.orm.delete(pilgrims).where(eq(pilgrims.userId, userId)).returning()
@@ -193,17 +193,15 @@ async function forgetMentions(tx: Tx, userId: string): Promise<number> {
   return rows
 }
 
-// Stores an erased pilgrim's share of the event's totals without the person, so that a rebuild gives the same totals.
-
 /** Zoom of the cells that stay, about 90 m. */
 const KEPT_ZOOM = 14
-/** So many times the crowd of others are looked at, of each day. */
+/** Maximum number of other pilgrims read per day, as a multiple of the crowd. */
 const OTHERS = 10
 
 /**
  * Reads all of the pilgrim's points in the area, folds them again, and adds the result to the anonymous totals. Removes
  * their latest position from the map.
- * @param crowd pilgrims who share a cell of the map on a day; points of cells with fewer are dropped
+ * @param crowd pilgrims who must share a cell of the map on a day; points of cells with fewer are dropped
  * @returns whether there were any points
  */
 export async function storeAnonymousTotals(
@@ -245,8 +243,8 @@ async function* pagesOfPoints(tx: Tx, userId: string): AsyncGenerator<FoldPoint[
 }
 
 /**
- * Moves points on the operators' map to the middle of their cell of zoom 14 and to the start of their day. Points of a
- * cell that fewer than the crowd share on that day are dropped, because they would be a person's trail.
+ * Moves points on the operators' map to the middle of their zoom-14 cell and to the start of their day. Points of a
+ * cell shared by fewer than the crowd on that day are dropped, because they would be a person's trail.
  * @param shared the cells of each day that enough others share; null: all
  */
 async function coarsenCells(
@@ -279,7 +277,8 @@ async function coarsenCells(
 }
 
 /**
- * Cells of a day in which enough of some other pilgrims have a point. Reading everybody's points would take minutes.
+ * Cells of a day in which enough of a limited number of other pilgrims have a point. Reading everyone's points would
+ * take minutes.
  */
 async function sharedCells(
   tx: Tx,
@@ -300,7 +299,7 @@ async function sharedCells(
   return new Set(rows.map(({ cell }) => cell))
 }
 
-/** Has the next flush remove the pilgrim from their latest cell. */
+/** Makes the next flush remove the pilgrim from their latest cell. */
 async function leaveMap(tx: Tx, userId: string, calendar: Calendar): Promise<void> {
   const [last] = await tx.orm.execute<{ t: number | null; lat: number; lng: number }>(sql`
     SELECT epoch_ms(last_seen) AS t, last_lat AS lat, last_lng AS lng
@@ -311,7 +310,7 @@ async function leaveMap(tx: Tx, userId: string, calendar: Calendar): Promise<voi
   await storeChanges(tx, changes)
 }
 
-/** Has the next flush make these changes. */
+/** Makes the next flush apply these changes. */
 async function storeChanges(tx: Tx, changes: CellChanges): Promise<void> {
   const packed = changes.pack()
   if (packed !== '')

@@ -1,4 +1,4 @@
-/** The parts of an erasure outside of its transaction. Each part is idempotent, and is repeated until it is done. */
+/** The parts of an erasure outside its transaction. Each part is idempotent, and is repeated until it is done. */
 import { and, eq, sql, gt } from 'drizzle-orm'
 import type { ServiceContext } from '#shared/service/context.ts'
 import type { ErasurePart } from '#shared/contracts/erasure.ts'
@@ -16,7 +16,7 @@ import { addCounts, countErased, type Erasing, eraseRows, lockOutWriters } from 
 
 type Finishing = Pick<ServiceContext, 'db' | 'kv' | 'objects' | 'calendar' | 'config' | 'log'>
 
-/** The parts are done in this order, because everything else is computed from the rows. */
+/** The parts run in this order, because everything else is computed from the rows. */
 const PARTS: Readonly<Record<ErasurePart, (context: Finishing, row: Erasing) => Promise<Erasing | null>>> = {
   rows: eraseRestored,
   buffer: forgetInBuffer,
@@ -26,7 +26,7 @@ const PARTS: Readonly<Record<ErasurePart, (context: Finishing, row: Erasing) => 
 /**
  * Executes the remaining parts of an erasure as far as possible. Does not reject when a part fails: its row stays, and
  * the sweep repeats it.
- * @param noted called after each part that is done
+ * @param noted called after each completed part
  */
 export async function finishErasure(
   context: Finishing,
@@ -51,7 +51,7 @@ export async function finishErasure(
   }
 }
 
-/** Records that a part is done. Deletes the row after the last part. Returns null when the erasure no longer exists. */
+/** Records a completed part. Deletes the row after the last part. Returns null when the erasure no longer exists. */
 async function noteDone(
   { db }: Finishing,
   { subject, generation }: Erasing,
@@ -70,7 +70,7 @@ async function noteDone(
   })
 }
 
-/** Needed only after a restore, when the backup contained rows of somebody who was erased later. */
+/** Needed only after a restore, if the backup contained rows of a person who was erased later. */
 async function eraseRestored(context: Finishing, row: Erasing): Promise<Erasing | null> {
   const { subject } = row
   return context.db.transaction(async (tx) => {
@@ -99,7 +99,8 @@ async function forgetInBuffer(context: Finishing, row: Erasing): Promise<Erasing
   const { db, kv } = context
   const { subject, generation, erasedAt } = row
   const held = await db.read(() => readErasure(db, subject))
-  // A person who consents anew after this read is told to the kv after this call, or was told to it before.
+  // A consent given after this read updates the kv itself, before or after this call. The kv keeps the earlier time, so
+  // the order does not matter.
   const erased = { generation, erasedMs: erasedAt.getTime(), stands: held?.stands ?? true }
   await revokeKeys(kv, row.trackers)
   const pending = await kv.erase(subject, erased, [photoCountKey(subject)])
@@ -111,9 +112,9 @@ async function deleteObjects(context: Finishing, row: Erasing): Promise<Erasing 
   const { objects } = context
   let pictures = 0
   const remove = async (key: string): Promise<void> => {
-    // Also a damaged one, which has no head.
+    // Count damaged objects too: `head` rejects for them.
     if ((await objects.head(key).catch(() => undefined)) !== null) pictures++
-    // Also when there is none, because an interrupted write may have left a part of it.
+    // Delete even if it seems missing: an interrupted write may have left a part of it.
     await objects.delete(key)
   }
   const ends = await Promise.allSettled([
@@ -124,7 +125,7 @@ async function deleteObjects(context: Finishing, row: Erasing): Promise<Erasing 
   return noteDone(context, row, 'objects', { pictures })
 }
 
-// Repeats unfinished erasures, and removes what late writers have left behind.
+// Repeats unfinished erasures, and removes data that late writers have left behind.
 
 const EVERY_MS = 3_000
 const LEFTOVERS_EVERY_MS = 300_000
@@ -137,8 +138,8 @@ export async function finishErasures(context: Finishing): Promise<void> {
 }
 
 /**
- * Removes cards without a row, which late calls have stored, of people who were erased in the last hour. Processes of
- * this service have written these dates; one in the future only repeats work.
+ * Removes cards that a late request stored for a person erased within the last hour; such cards have no row. An erasure
+ * dated in the future only repeats work.
  */
 export async function removeLeftovers({
   db,
@@ -159,7 +160,7 @@ export async function removeLeftovers({
     const userId = userOfCard(key)
     if (!isGone(userId)) return
     await db.transaction(async (tx) => {
-      // The lock prevents that a card is stored meanwhile.
+      // The lock keeps a card from being stored in the meantime.
       await lockPerson(tx, userId)
       const [row] = await tx.orm.select().from(shareCards).where(eq(shareCards.userId, userId))
       const etags = new Map([

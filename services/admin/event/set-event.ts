@@ -1,4 +1,4 @@
-/** The owner's settings of the event: read, changed part by part, and at first taken from the environment. */
+/** The owner's settings of the event: read, changed part by part, and initially taken from the environment. */
 import { isDeepStrictEqual } from 'node:util'
 import {
   EVENT_PARTS,
@@ -38,9 +38,9 @@ export async function readSettings({ config, db }: ServiceContext): Promise<Even
 }
 
 /**
- * Sets a part. What it already is changes nothing, so a call may be repeated.
- * @param version of the settings that the change was made from
- * @throws Refusal 409 when somebody else has changed the part since that version, naming the fields
+ * Sets a part. An unchanged value changes nothing, so a call may be repeated.
+ * @param version settings version on which the change is based
+ * @throws Refusal 409 when another operator has changed the part since that version, naming the fields
  */
 export async function setPart<P extends EventPart>(
   context: ServiceContext,
@@ -90,7 +90,7 @@ export async function setRehearsal(
   return setPart(context, operator, 'rehearsal', { ...change, cleared_at })
 }
 
-/** Notes that the data of a rehearsal were cleared, so that phones do not bring its points back. */
+/** Records that the data of a rehearsal were cleared, so that phones do not bring its points back. */
 export async function noteCleared(
   tx: Tx,
   { config }: Pick<ServiceContext, 'config'>,
@@ -116,7 +116,7 @@ function checkRoute(value: RoutePart): void {
 
 const LONGEST_AUDITED = 4_000
 
-/** A value as the audit log has it. What is long is in the settings alone. */
+/** A value for the audit log. Long values are stored only in the settings. */
 function brief(value: unknown): unknown {
   const { length } = JSON.stringify(value)
   if (length <= LONGEST_AUDITED) return value
@@ -143,8 +143,8 @@ async function addVersion(
 const RETRY_MS = 15_000
 
 /**
- * Stores the event's name of the environment as the first version, once. Later changes of the variable have no effect,
- * which a warning says at each start.
+ * Stores the event's name from the environment as the first version, once. Later changes of the variable have no
+ * effect, and each start warns about that.
  */
 export function createFirstSettings(context: ServiceContext): Repeated {
   const { config, db, event, log, now } = context

@@ -46,7 +46,7 @@ export const readDeadLetter = async (context: ServiceContext, id: number): Promi
 /**
  * Requeues a dead letter. Its row is deleted only when the buffer has the point. When a flush refuses the point again
  * in between, it updates the row, which then stays.
- * @throws Refusal 404, or 409 for a point that the buffer can not store; KvUnavailable, and then the row stays
+ * @throws Refusal 404, or 409 for a point that the buffer cannot store; KvUnavailable, and then the row stays
  */
 export async function requeueDeadLetter(
   context: ServiceContext,
@@ -56,13 +56,13 @@ export async function requeueDeadLetter(
   const { db, kv, config, now } = context
   const letter = await readLetter(context, id)
   if (!isEntry(letter))
-    throw conflict('This dead letter is not a valid point, so it can not be requeued. It can be dropped.')
+    throw conflict('This dead letter is not a valid point, so it cannot be requeued. It can be dropped.')
   if (!(await isOfErasedPerson(db, letter.userId, letter.value)))
     await requeue(kv, letter, admissionRules(config))
   return db.transaction(async (tx) => {
     await lockPersonShared(tx, letter.userId)
-    // An erasure may have come since it was requeued. Then the kv drops the point, and the audit log must not name
-    // anybody.
+    // The person may have been erased since it was requeued. Then the kv drops the point, and the audit log must not
+    // contain the id.
     const erased = await isOfErasedPerson(tx, letter.userId, letter.value)
     const gone = await tx.orm
       .delete(deadLetters)
@@ -85,8 +85,8 @@ export async function dropDeadLetter(
   const { db, kv, now } = context
   const letter = await readLetter(context, id)
   const { userId, field, value } = letter
-  // A flush that died before its acknowledgement has left the point in the buffer too, and the next flush would make
-  // a letter of it again.
+  // A flush that died before its acknowledgement has left the point in the buffer too, and the next flush would make it
+  // a dead letter again.
   if (isEntry(letter))
     await kv.acknowledge(partitionOf(userId, kv.partitions), [{ userId, entries: [{ field, value }] }])
   await db.transaction(async (tx) => {

@@ -10,8 +10,8 @@ const TIMEOUT_MS = 20_000
 const POLL_MS = 100
 
 /**
- * Requests a flush and waits for it. A flush that is already running is followed by another one, because it may have
- * begun before the latest points arrived. An unfinished flush continues after the timeout.
+ * Requests a flush and waits for it. A running flush is followed by another one, because it may have begun before the
+ * latest points arrived. An unfinished flush continues after the timeout.
  */
 export async function forceFlush({ db, outbox, now }: ServiceContext, operator: Acting): Promise<Flushed> {
   const [before] = await db.read(() => db.orm.select({ id: max(flushes.id) }).from(flushes))

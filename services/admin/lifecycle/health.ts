@@ -10,7 +10,7 @@ import { within } from '#shared/runtime/deadline.ts'
 import { RELEASE } from '#shared/runtime/release.ts'
 
 const CACHE_MS = 1_000
-/** Readings wait as long as the probes do: a busy database does not keep the report from its readers. */
+/** Same timeout as the probes: a busy database does not delay the report. */
 const READ_MS = 2_000
 
 const probed = async (probe: Promise<unknown>): Promise<'ok' | 'error'> => {
@@ -23,7 +23,7 @@ const probed = async (probe: Promise<unknown>): Promise<'ok' | 'error'> => {
   }
 }
 
-/** The reader of a value, with one read in flight at a time. While reads are late or fail, the value stays. */
+/** A reader with one read in flight at a time. While reads are late or fail, the value stays. */
 function createReader<T>(first: T, read: () => Promise<T>): () => Promise<T> {
   let value = first
   let reading: Promise<void> | null = null

@@ -31,7 +31,7 @@ export async function readActivity({ db }: ServiceContext): Promise<Activity> {
 
 /**
  * Pauses or resumes. Resolves when every partition of the kv has the new status. A repeated status changes only the
- * message, if one is given. An empty message deletes it. What changes nothing and is in effect does not need the kv.
+ * message, if one is given. An empty message deletes it. A call that changes nothing in effect does not need the kv.
  * @throws Refusal 409 after the end; 503 when the change is stored but not yet in every partition of the kv
  */
 export async function setStatus(
@@ -43,7 +43,7 @@ export async function setStatus(
   const nowMs = context.now()
   const { row, event, inEffect } = await db.transaction(async (tx) => {
     const held = await lockActivity(tx)
-    if (held.status === 'ended') throw conflict('The event has ended. An ended event can not be reopened.')
+    if (held.status === 'ended') throw conflict('The event has ended. An ended event cannot be reopened.')
     const somebody = `${held.changedBy ?? 'Somebody'} has`
     expectSeen(
       seen.status,
@@ -75,9 +75,7 @@ export async function setStatus(
   return shown(row, null)
 }
 
-/**
- * @param late what is refused with 503 when the status has not reached every partition of the kv; null: nothing
- */
+/** @param late message of the 503 when the status has not reached every partition of the kv; null: no error */
 async function spread(
   { db, kv, outbox }: ServiceContext,
   event: Event | null,
@@ -111,7 +109,7 @@ async function lockActivity(tx: Tx): Promise<Row> {
   return held!
 }
 
-/** What a domain event says of the new state. */
+/** The new state in a domain event. */
 const announced = ({ version, message, changedAt }: Row) => ({
   version,
   message,
@@ -134,10 +132,10 @@ function changeMessage(tx: Tx, held: Row, given: string | null | undefined): Pro
   return change(tx, held, { message })
 }
 
-// Ends the event in one transaction, which writes a domain event. Everything else is done by the subscribers of that
-// domain event, so it continues after any restart.
+// Ends the event in one transaction, which writes a domain event. Its subscribers do everything else, so that it
+// continues after any restart.
 
-/** The longest time that the answer waits for the final flush. `GET admin/status` shows the progress. */
+/** Maximum wait of the answer for the final flush. `GET admin/status` shows the progress. */
 const FLUSH_WAIT_MS = 20_000
 const POLL_MS = 100
 
@@ -160,7 +158,7 @@ export async function endActivity(context: ServiceContext, operator: Acting): Pr
   }
 }
 
-/** @returns the domain event to announce; null when the activity had ended before */
+/** @returns the domain event to announce; null when the activity had already ended */
 async function end({ db, outbox, now }: ServiceContext, operator: Acting) {
   return db.transaction(async (tx) => {
     const held = await lockActivity(tx)
@@ -174,7 +172,7 @@ async function end({ db, outbox, now }: ServiceContext, operator: Acting) {
   })
 }
 
-/** What ending the event would do now. @throws Refusal 503 when the buffer can not be read */
+/** The effect of ending the event now. @throws Refusal 503 when the buffer cannot be read */
 export async function previewEnd({ db, kv, now }: ServiceContext): Promise<EndPreview> {
   try {
     const [{ status }, ledger, pilgrims, cards] = await Promise.all([

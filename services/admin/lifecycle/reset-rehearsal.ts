@@ -1,4 +1,4 @@
-/** Clears a rehearsal from the console. Memory of every kind goes with it, because the whole service starts anew. */
+/** Clears a rehearsal from the console. The whole service restarts, which also clears every cache in memory. */
 import { conflict, invalid } from '#shared/runtime/refusal.ts'
 import { type Acting, audit } from '#shared/service/security/audit-log.ts'
 import type { ServiceContext } from '#shared/service/context.ts'
@@ -7,11 +7,11 @@ import { readSettings } from '../event/set-event.ts'
 import { expectBeforeEvent } from '../reset.ts'
 
 /**
- * Asks for the reset, which begins when this request is answered.
+ * Requests the reset, which begins after this request is answered.
  * @param typed a name of the event
- * @returns when a rehearsal was cleared before
+ * @returns time of the previous reset, or null
  * @throws Refusal 409 without a rehearsal, once the event has begun, and where other processes use the stores; 400 for
- * another name
+ *   another name
  */
 export async function resetRehearsal(
   context: ServiceContext,

@@ -1,4 +1,4 @@
-/** The map by cells. It reads the tiles that the flush updates, and never reads points. */
+/** The map by cells. It reads the tiles that the flush updates, never points. */
 import type { ServiceContext } from '#shared/service/context.ts'
 import { type ClustersQuery, type MapCell, MAX_CELLS, writeClusters } from '#shared/contracts/clusters.ts'
 import type { Written } from '#shared/contracts/endpoint.ts'
@@ -79,7 +79,7 @@ async function readFitting(
 const coarsestOf = (stored: number): number =>
   Math.max(MIN_ZOOM, ...STORED_ZOOMS.filter((zoom) => zoom < stored).map((zoom) => zoom + 1))
 
-/** @returns null when there are too many cells at every zoom that is computed from this one */
+/** @returns null when there are too many cells at every zoom computed from this one */
 async function readBelow(tx: Tx, calendar: Calendar, stored: number, selection: Asked) {
   const found = new Map<number, Cluster[]>()
   for (let zoom = Math.min(stored, selection.zoom); zoom >= coarsestOf(stored); zoom--) found.set(zoom, [])

@@ -1,8 +1,8 @@
 /**
  * The front, the middle and the tail of the walk, by cells of about 90 m: now, from the pilgrims' latest positions; in
- * a time that has an end, from its points, because only latest positions are known by pilgrim. At the front and at the
- * tail a twentieth is left out as outliers, for example people who are at home already. Of a time in which fewer
- * pilgrims than `EVENT_MAP_CROWD` were seen nothing is told: its places would be a person's.
+ * a past period, from its points, because only latest positions are known by pilgrim. At the front and at the tail a
+ * twentieth is ignored as outliers, for example people who are already at home. A period with fewer pilgrims than
+ * `EVENT_MAP_CROWD` has no result: its places would be a person's.
  */
 import type { ServiceContext } from '#shared/service/context.ts'
 import type { Clusters } from '#shared/contracts/clusters.ts'
@@ -31,11 +31,11 @@ const HOUR_MS = 3_600_000
 type FrontAndTail = Pick<Clusters, 'front' | 'middle' | 'tail' | 'spread_km'>
 const NOBODY: FrontAndTail = { front: null, middle: null, tail: null, spread_km: null }
 
-/** Most results that are cached. Each flush makes all of them stale. */
+/** Maximum number of cached results. Each flush makes all of them stale. */
 const MAX_CACHED = 256
 
 interface Asked extends Pick<Selection, 'zoom' | 'sinceMs'> {
-  /** End of the time whose points count, the start of an hour; null: the latest positions count. */
+  /** End of the period whose points count, the start of an hour; null: the latest positions count. */
   readonly untilMs: number | null
   /** Cells with fewer pilgrims do not count, and places are no more precise than the cells of the zoom. */
   readonly k: number
@@ -74,7 +74,7 @@ export function createFrontAndTail(context: Context): ReadFrontAndTail {
   }
 }
 
-/** Start of the hour a day before the latest position's; null when there is none. */
+/** Start of the hour one day before the latest position; null when there is none. */
 async function lastDay(tx: Tx, calendar: Calendar): Promise<number | null> {
   const [latest] = await tx.sql<{ ms: number }[]>`
     SELECT epoch_ms(start) AS ms FROM cell_tiles
@@ -82,7 +82,7 @@ async function lastDay(tx: Tx, calendar: Calendar): Promise<number | null> {
   return latest === undefined ? null : calendar.hourStart(latest.ms - (HOURS - 1) * HOUR_MS)
 }
 
-/** Whether one of the hours of a time had enough pilgrims. Where the map shows single ones, every hour has. */
+/** Whether an hour of a period had enough pilgrims. Where the map shows single ones, every hour has. */
 async function isCrowd(tx: Tx, sinceMs: number, untilMs: number, crowd: number): Promise<boolean> {
   if (crowd === 1) return true
   const found = await tx.sql`
@@ -105,7 +105,7 @@ async function compute(
   }
   const { route } = event.current
   const crowd = await read(FRONT_AND_TAIL_ZOOM, untilMs === null, { sinceMs, untilMs })
-  // A time that is over has moved away from what was before it.
+  // The direction of a past period is computed from the time before it.
   const past =
     untilMs === null || sinceMs === null ? { sinceMs, untilMs } : { sinceMs: null, untilMs: sinceMs }
   const walk =

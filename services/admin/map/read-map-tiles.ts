@@ -23,13 +23,13 @@ export interface Selection {
   readonly box: Box
   /** Start of an hour, in epoch milliseconds; null: of all time. */
   readonly sinceMs: number | null
-  /** End of the time, the start of an hour; absent or null: until now. */
+  /** End of the period, the start of an hour; absent or null: until now. */
   readonly untilMs?: number | null
   /** Whether only people are needed. Counts of points may then be missing. */
   readonly peopleOnly?: boolean
 }
 
-/** Rows that are read at a time, so that a caller that has enough reads no more. */
+/** Rows read at a time, so that a caller that has enough stops early. */
 const PAGE = 100
 
 /** The cells of a zoom that a box touches, as two corners, both included. */
@@ -38,7 +38,7 @@ export function cornersOf([west, south, east, north]: Box, zoom: number): readon
 }
 
 /**
- * A short text that changes whenever any tile of a time changes. It is a hash over the writing transactions.
+ * A short text that changes whenever any tile of a period changes: a hash over the writing transactions.
  * @param zoom one of the stored zooms
  */
 export async function readMapVersion(
@@ -83,7 +83,7 @@ export async function* readMap(
   if (sum.length > 0) yield sum
 }
 
-/** The fewest tiles that cover a time: all of it, or hours up to the next full day, then days, then hours. */
+/** The fewest tiles that cover a period: all of it, or hours up to the next full day, then days, then hours. */
 function inTime(
   tx: Tx,
   zoom: number,

@@ -1,4 +1,6 @@
-/** A pilgrim's own way: the sums of all days, and one day as the fold counted it. Pending points are included. */
+/**
+ * A pilgrim's own walk: totals of each day, and one day in detail as the fold counted it. Pending points are included.
+ */
 import type { ServiceContext } from '#shared/service/context.ts'
 import { time } from '#shared/contracts/fields.ts'
 import { type OwnWalk, type OwnWalkRequest, MAX_CHECKINS } from '#shared/contracts/own-data.ts'
@@ -41,7 +43,7 @@ interface Snapshot {
   readonly waiting: readonly Point[]
 }
 
-/** Reads the way. Without the buffer it has stored points only, and says so. */
+/** Reads the walk. Without the buffer it contains only stored points, and is marked so. */
 export async function readOwnWalk(context: ServiceContext, asked: OwnWalkRequest): Promise<OwnWalk> {
   const { db, kv } = context
   const { user_id: userId, day = '' } = asked
@@ -126,10 +128,11 @@ async function readDay(
 
 interface Day {
   /**
-   * Points inside the event's area, in the fold's order; without those that it leaves out because they are too soon.
+   * Points inside the event's area, in the fold's order; without those it skips as too close in time to the previous
+   * one.
    */
   readonly points: readonly FoldPoint[]
-  /** The fold's state at the end of the day before. */
+  /** The fold's state at the end of the previous day. */
   readonly start: FoldState
   readonly checkIns: readonly DayCheckIn[]
 }
@@ -172,7 +175,7 @@ function countSegments(points: readonly FoldPoint[], start: FoldState): Counted[
   for (const point of points) {
     const { anchor, before } = state
     state = fold(state, [point], (segment) => {
-      // After a jump that was a single wrong fix, the segment begins at the anchor before it.
+      // After a jump caused by a single wrong fix, the segment begins at the previous anchor.
       const from = [anchor, before].find((fix) => fix && distanceMm(fix, point) === segment.distanceMm)
       counted.push({ ...segment, from: from ?? anchor!, to: point, inferred: point.mode === null })
     })
@@ -195,7 +198,7 @@ function join(counted: readonly Counted[]): Sum[] {
   return sums
 }
 
-/** A night or a long silence is a stretch of its own, so that it does not dilute the speed of the others. */
+/** A night or a long silence is a separate stretch, so that it does not lower the speed of the others. */
 const LONG_MS = 3_600_000
 const isLong = ({ from, to }: Counted): boolean => to.t - from.t > LONG_MS
 
@@ -213,12 +216,12 @@ const shown = ({ first, last, mm, mg, elapsedMs }: Sum): OwnWalk['stretches'][nu
   carbon_kg: roundKg(mg),
 })
 
-// Reads one day of a pilgrim for their own way. A phone may record each second, and a day may hold any number of
-// points, so the database leaves out what the answer does not need: what remains depends on the length of a day.
+// Reads one day. A phone may record every second, so the query returns only the points that the fold can use; their
+// number is bounded by the length of the day.
 
 interface DayAsked {
   readonly userId: string
-  /** Epoch milliseconds: the day's beginning, and the next one's. */
+  /** Start of the day and of the next one, epoch milliseconds. */
   readonly span: readonly [number, number]
 }
 
@@ -227,10 +230,9 @@ interface DayCheckIn extends Fix {
 }
 
 /**
- * The points that the fold looks at, in its order: of all points inside the area that are not rough the first one, and
- * then always the first that is `MIN_ELAPSED_MS` after the last one looked at. The fold of these gives the same
- * segments as the fold of all, because it leaves out the others. At most 2,882 of a day of 24 hours, however many
- * points it has.
+ * The points that can change the fold, in its order: the first point that is in the area and not rough, then each first
+ * point at least `MIN_ELAPSED_MS` after the previous one. The fold skips all others, so the segments are the same. At
+ * most 2,882 points in 24 hours.
  * @param added pending points of the day
  * @param anchorMs time of the anchor with which the day begins; null: there is none
  */

@@ -1,4 +1,4 @@
-/** What an app needs at its start. It is answered even when all stores are unavailable. */
+/** The settings that an app needs at its start. It is answered even when all stores are unavailable. */
 import type { ServiceContext } from '#shared/service/context.ts'
 import type { EventConfig, EventNotice, SurveyForm } from '#shared/contracts/event-config.ts'
 import { time, timeOrNull } from '#shared/contracts/fields.ts'
@@ -7,14 +7,14 @@ import { readStatus } from '#shared/pilgrims/activity-status.ts'
 import { routeVersion } from '#shared/pilgrims/event-route.ts'
 import { within } from '#shared/runtime/deadline.ts'
 
-/** Version of what the app at `/walk/` says in any case. A new text gets a new version, and pilgrims are asked again. */
+/** Version of the fixed part of the notice at `/walk/`. A new text gets a new version, and pilgrims are asked again. */
 const PRIVACY_VERSION = '2026-2'
 
 const DAY_MS = 86_400_000
 
 /**
- * Version of the whole notice: of the app's sentences, of the organisers' part, and of what the public map can show,
- * because where it can show a single pilgrim the notice says so.
+ * Version of the whole notice: the app's sentences, the organisers' part, and what the public map can show, because the
+ * notice says if it can show a single pilgrim.
  */
 function privacyVersion({ config, event }: ServiceContext): string {
   const { notice } = event.current.versions
@@ -67,7 +67,7 @@ export async function showConfig(context: ServiceContext): Promise<EventConfig> 
   }
 }
 
-/** The longest time to wait for each store. */
+/** Timeout of each store. */
 const TIMEOUT_MS = 2_000
 
 /** Reads the status from the kv, or else from the database. Null when neither answers in time. */

@@ -7,7 +7,7 @@ import { pilgrims } from '#shared/stores/schema/tables.ts'
 import { type Acting, audit } from '#shared/service/security/audit-log.ts'
 
 /**
- * With this lock an erasure either waits for the transaction, or has deleted the row already. So the id of an erased
+ * With this lock an erasure either waits for the transaction, or has already deleted the row. So the id of an erased
  * pilgrim is not written to the log again.
  * @returns whether the pilgrim is stored
  */
@@ -18,7 +18,7 @@ export async function lockOutErasure(tx: Tx, userId: string): Promise<boolean> {
 
 /**
  * @param action what was done, with a format for an export
- * @param isStored whether the pilgrim has a row, as it was read before
+ * @param isStored whether the pilgrim had a row when it was read
  * @throws Refusal 404 when the pilgrim was erased since then
  */
 export async function auditLook(

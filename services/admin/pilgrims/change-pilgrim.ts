@@ -1,4 +1,4 @@
-/** What operators change of a pilgrim: the status (any of them), the palanquin, the role, trackers and links. */
+/** Operators' changes to a pilgrim: any status, the palanquin, the role, trackers and links. */
 import { and, eq, asc, gt } from 'drizzle-orm'
 import { type Acting, audit } from '#shared/service/security/audit-log.ts'
 import { ROLE_LEVEL } from '#shared/service/security/admin-auth.ts'
@@ -30,7 +30,7 @@ import { endTrackers } from '#shared/pilgrims/tracker-keys.ts'
 import { lockOutErasure } from './audit-look.ts'
 
 /**
- * Sets the status, also of a pilgrim who is known only in the buffer. The same status again changes nothing.
+ * Sets the status, also of a pilgrim known only from the buffer. The same status again changes nothing.
  * @throws Refusal 404 for an unknown pilgrim; KvUnavailable when the live map has to change, and then nothing is stored
  */
 export async function setUserStatus(
@@ -63,9 +63,9 @@ export async function setUserStatus(
 }
 
 /**
- * Names a device of a pilgrim the palanquin, in place of an earlier one, or takes the name back.
- * @throws Refusal 404 for an unknown pilgrim or tracker, 409 in a walk and for the phone of an id in whose name anybody
- * can report places; KvUnavailable when only the buffer could know the pilgrim
+ * Makes a device of a pilgrim the palanquin, replacing an earlier one, or removes it.
+ * @throws Refusal 404 for an unknown pilgrim or tracker, 409 in a walk and for the phone of an id in whose name anyone
+ *   can report places; KvUnavailable when only the buffer could know the pilgrim
  */
 export async function setPalanquin(
   context: ServiceContext,
@@ -113,15 +113,14 @@ export async function setPalanquin(
 
 const isTrackerOf = (userId: string, id: string) => and(eq(trackers.userId, userId), eq(trackers.id, id))
 
-/** This is nobody's id: its lock orders the changes. */
+/** A reserved id: its lock serializes the changes. */
 const PALANQUIN = 'the palanquin'
 
-// Roles of people. Assignments decide the audiences of messages, not access.
-
 /**
- * Assigns, changes or removes a role. The same role again changes nothing.
- * @throws Refusal 403 when the new or the former role is above the caller's own, 404 for an id that nobody has;
- * KvUnavailable when only the buffer could know it
+ * Assigns, changes or removes a role, which decides the audiences of messages, not access. The same role again changes
+ * nothing.
+ * @throws Refusal 403 when the new or the former role is above the caller's own, 404 for an unknown id; KvUnavailable
+ *   when only the buffer could know it
  */
 export async function assignRole(
   context: ServiceContext,
@@ -147,7 +146,7 @@ export async function assignRole(
     )
     for (const affected of [role, stored])
       if (affected !== null && ROLE_LEVEL[affected] > operator.level)
-        throw forbidden(`A ${operator.role} can not assign or remove the role ${affected}.`)
+        throw forbidden(`A ${operator.role} cannot assign or remove the role ${affected}.`)
     if (role === stored) return
     if (role === null) await tx.orm.delete(roleAssignments).where(mine)
     else {
@@ -196,7 +195,7 @@ export const listRoles = ({ db }: ServiceContext, query: PageQuery) =>
   )
 
 /**
- * Whether a pilgrim has pending points and no row yet, so that an operator's write has to make it.
+ * Whether a pilgrim has pending points and no row yet, so that an operator's write has to create it.
  * @throws KvUnavailable
  */
 async function isOnlyPending(
@@ -207,8 +206,6 @@ async function isOnlyPending(
   const [stored] = await db.read(() => db.orm.select({ userId: pilgrims.userId }).from(pilgrims).where(mine))
   return stored === undefined && (await kv.peek(userId)).length > 0 && !(await isBeingErased(db, userId))
 }
-
-// Ends a pilgrim's trackers and links, for example after a phone was lost.
 
 /**
  * Revokes a tracker. When it resolves, no replica accepts the key.
@@ -222,7 +219,7 @@ export async function revokeTrackerOfUser(
 ): Promise<{ id: string }> {
   await db.transaction(async (tx) => {
     if (!(await lockOutErasure(tx, userId))) throw unknownPilgrim(userId)
-    // Before the key is revoked: a revocation in the kv outlives a failed entry.
+    // Before the key is revoked: a revocation in the kv survives a failed entry.
     await audit(tx, operator, 'revoke-tracker', { user_id: userId }, now())
     if ((await endTrackers(tx, kv, userId, id)) === 0)
       throw notFound('This pilgrim has no such tracker; it may have been revoked already.')

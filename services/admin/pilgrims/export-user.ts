@@ -13,12 +13,12 @@ import type { Database } from '#shared/stores/db/db.ts'
 import { readStored } from '#shared/points/totals/pilgrim-statistics.ts'
 import { escapeMarkup } from '#shared/service/http/escape-markup.ts'
 
-/** Rows that are read at a time: a long walk is not loaded into memory, and no page holds the thread for long. */
+/** Rows read at a time: a long walk is not loaded into memory, and no page blocks the thread for long. */
 const PAGE = 1_000
 
 /**
- * What identifies a row among those of one pilgrim, with its type in the database: pages go on after the last one, so
- * that rows that come or go meanwhile move no other. Tables that are not here have one row.
+ * The columns that identify a row among those of one pilgrim, with their types: pages continue after the last row, so
+ * that rows added or removed meanwhile do not shift others. Tables not listed have one row.
  */
 const KEYS: Partial<Record<PersonalTable, Readonly<Record<string, string>>>> = {
   gps_points: { kind: 'text', sent_at: 'timestamptz' },
@@ -53,8 +53,8 @@ async function* rowsOf({ db }: ServiceContext, table: PersonalTable, userId: str
   const after = key.map(([, type], i) => `$${i + 2}::text::${type}`).join()
   const order = key.length === 0 ? '' : `ORDER BY ${names}`
   const rows = rowsByPage<Row>(PAGE, async (last) => {
-    // Table and key come from constants, never from a client. The page is selected first: where the planner sorts, it
-    // would otherwise make the JSON of all remaining rows for each page.
+    // Table and key come from constants, never from a client. The page is selected first: if the planner sorts, it
+    // would otherwise build the JSON of all remaining rows for each page.
     const page = await db.sql.unsafe<{ row: string }[]>(
       `SELECT (to_jsonb(t) - 'searchable' - 'key_hash' - 'p256dh' - 'auth')::text AS row FROM (
          SELECT * FROM ${table} t
@@ -75,7 +75,7 @@ const publicPoint = (userId: string, point: BufferedPoint): Row =>
     }),
   )
 
-/** Pending entries by identity. An entry that can not be parsed is exported as its raw text. */
+/** Pending entries by identity. An entry that cannot be parsed is exported as its raw text. */
 const pendingOf = (userId: string, entries: readonly Entry[]): Map<string, Row> =>
   new Map(
     entries.map((entry) => {
@@ -113,9 +113,9 @@ async function* json(
 
 /**
  * Exports one pilgrim's data as a download, pending points included. While the buffer is unavailable, the export says
- * that they are missing. An operator's look is audited; when that fails, the call fails.
+ * that they are missing. An operator's export is audited; when that fails, the call fails.
  * @param operator null when the pilgrim exports their own data
- * @throws Refusal 404 for an unknown pilgrim, 503 when that can not be determined; an error of the database
+ * @throws Refusal 404 for an unknown pilgrim, 503 when that cannot be determined; an error of the database
  */
 export async function exportUser(
   context: ServiceContext,
@@ -156,7 +156,7 @@ const tagged = (tag: string, { t, lat, lng, altitude }: Placed, name = ''): stri
 const inOrder = (a: Placed, b: Placed): number =>
   a.t - b.t || (a.kind < b.kind ? -1 : a.kind > b.kind ? 1 : 0) || a.sent - b.sent
 
-/** Pending points that are not in the table, in order. Skips entries that can not be parsed. */
+/** Pending points that are not in the table, in order. Skips entries that cannot be parsed. */
 async function readPending(db: Database, userId: string, entries: readonly Entry[]): Promise<Placed[]> {
   const pending = readablePoints(entries)
   const stored = await db.read(() => readStored(db, [{ userId, pending }]))
@@ -215,7 +215,7 @@ async function* gpx(
   const checkIns = pending.filter(({ kind }) => kind === 'c')
   for await (const point of merged(readTable(db, userId, ['c']), checkIns))
     yield tagged('wpt', point, '<name>check-in</name>')
-  // Never the user id: where identity is open it is the key to the pilgrim, and these files are passed on.
+  // Never the user id: while identity is open it gives access to the pilgrim's data, and these files are passed on.
   yield `<trk><name>${escapeMarkup(`${event.current.name} ${calendar.day(now())}`)}</name><trkseg>\n`
   for await (const point of merged(readTable(db, userId, ['c', 't']), pending)) yield tagged('trkpt', point)
   yield '</trkseg></trk>\n</gpx>\n'

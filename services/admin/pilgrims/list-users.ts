@@ -15,7 +15,7 @@ import { consumptionMg, transportSums } from '#shared/core/rules/carbon.ts'
 import { roundKg, roundKm } from '#shared/core/rules/rounding.ts'
 import { silentBetween } from '#shared/core/rules/silence.ts'
 
-/** Format of the sort key in a cursor. The database would refuse anything else. */
+/** Format of the sort key in a cursor. The database would reject anything else. */
 const KEYS: Record<UserSort, z.ZodType<string>> = {
   userId: UserId,
   km: z.string().regex(/^\d{1,18}$/),
@@ -36,12 +36,13 @@ export async function listUsers(context: ServiceContext, query: UsersQuery) {
     with_links: withLinks,
   } = query
   const [list, position] = [`users:${sort}:${order}`, [KEYS[sort], UserId]] as const
-  // Nobody's points are read for a cursor that is refused.
+  // A forged cursor is rejected before any points are read.
   decodeCursor(list, position, query.cursor)
-  // The buffer is read before the database, so that a pilgrim is in at least one of them in spite of a flush.
+  // The buffer is read before the database, so that a pilgrim is in at least one of them even during a flush.
   const waiting = await pendingUsersWithTimeout(context.kv)
   const { keyOf } = SORTINGS[sort]
-  // Null: ordered by the stored figures, because nothing else is asked for, because too many wait, or without a buffer.
+  // Null: ordered by the stored figures, because pending ones do not matter, too many pilgrims have some, or the buffer
+  // is down.
   const ordered =
     keyOf === undefined || waiting === null || waiting.length > MAX_ORDERED
       ? null
@@ -78,8 +79,8 @@ export async function listUsers(context: ServiceContext, query: UsersQuery) {
 }
 
 /**
- * A row with the pending points of who had any before the rows were read. Points that a flush has stored since then
- * are read again.
+ * A row with the pending points of pilgrims who had any before the rows were read. Points that a flush has stored since
+ * then are read again.
  * @param folded pilgrims with pending points; null: the buffer is unavailable
  */
 function shown(row: Row, folded: ReadonlyMap<string, Pilgrim> | null): UserRow {
@@ -132,7 +133,7 @@ interface Sorting {
   readonly type: string
   /** SQL value for a pilgrim without points. */
   readonly nothing: string
-  /** The figure as a cursor holds it. */
+  /** The figure as the cursor stores it. */
   readonly keyOf?: (statistics: Statistics) => string
 }
 
@@ -153,15 +154,15 @@ interface Page {
   readonly order: 'asc' | 'desc'
   readonly limit: number
   readonly search: string | null
-  /** Only who takes part and was last seen between these times. */
+  /** Only participants last seen between these times. */
   readonly silent: ReturnType<typeof silentBetween> | null
-  /** Only who has a tracker, or a link that works at this time; null: everybody. */
+  /** Only pilgrims with a tracker, or with a link valid at this time; null: everyone. */
   readonly linkedAt: string | null
   readonly after: readonly [key: string, userId: string] | null
-  /** Pilgrims with pending points. Some may be known only in the buffer. */
+  /** Pilgrims with pending points. Some may be known only from the buffer. */
   readonly waiting: readonly {
     readonly user_id: string
-    /** The figure with the pending points; null: the order goes by the stored one. */
+    /** The figure with the pending points; null: the stored one is used. */
     readonly key: string | null
   }[]
 }
@@ -181,7 +182,7 @@ async function readRows(context: ServiceContext, page: Page): Promise<Row[]> {
   return [...rows, ...(await readChosen(context, { ...page, limit: page.limit - rows.length }, second))]
 }
 
-/** Everybody, who has the figure of the order or has not, or who takes part and is silent. */
+/** All pilgrims, those with or without the figure of the order, or silent participants. */
 type Who = 'everybody' | 'some' | 'none' | 'silent'
 
 const FROM: Record<Who, string> = {

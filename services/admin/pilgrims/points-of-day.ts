@@ -1,4 +1,4 @@
-/** One day of a pilgrim's points, with what the fold makes of each: the reason of the day's sum. */
+/** One day of a pilgrim's points, with the fold's treatment of each: the explanation of the day's sum. */
 import { z } from 'zod'
 import { readPendingOf } from '#shared/points/pending-points.ts'
 import { time } from '#shared/contracts/fields.ts'
@@ -35,7 +35,7 @@ const NOTHING: ExplainedDay = { points: [], truncated: false }
 
 /**
  * A page of a day. Without the buffer its points are missing, and the answer says so.
- * @throws Refusal 404 for an unknown pilgrim, 503 when that can not be determined
+ * @throws Refusal 404 for an unknown pilgrim, 503 when that cannot be determined
  */
 export async function listPoints(
   context: ServiceContext,
@@ -67,7 +67,7 @@ export async function listPoints(
   }
 }
 
-/** Stored days, and those of which all points still wait: today is one of them until its first flush. */
+/** Stored days, and days whose points are all pending: today is one of them until its first flush. */
 function daysOf(
   { calendar }: Pick<ServiceContext, 'calendar'>,
   { days }: PointDays,
@@ -122,7 +122,7 @@ interface ExplainedDay {
 const waitingOf = (buffered: readonly Point[]): DayPoint[] =>
   buffered.map((point) => ({ ...point, pending: true }))
 
-/** The latest day on which there is a point, stored or waiting; null: there are none. */
+/** The latest day with a point, stored or pending; null: there are none. */
 function latestDay(
   { calendar }: Stores,
   { days, latestMs }: PointDays,
@@ -145,7 +145,7 @@ async function explainDay(
   }
 }
 
-/** What of the latest day is not in the sum. It reads that day's points and no others. */
+/** The points of the latest day that are not in the sum. It reads only that day's points. */
 export async function summarizeLatestDay(
   stores: Stores,
   userId: string,
@@ -201,7 +201,7 @@ async function pointsOf(
   ]
 }
 
-/** Folds the day from the stored end of the day before it. */
+/** Folds the day, starting with the stored end of the previous day. */
 async function explain(
   { db }: Stores,
   userId: string,
@@ -210,7 +210,7 @@ async function explain(
 ): Promise<Explained[]> {
   const stored = (await db.read(() => readDays(db, [{ userId, from: day }]))).get(userId) ?? []
   const start = stored.find((before) => before.day < day)?.end ?? START
-  // Made once for each point: sorting compares each with many.
+  // Computed once for each point: sorting compares each with many.
   const ordered = points
     .map((point) => ({ point, folded: foldPointOf(point) }))
     .sort((a, b) => byInstant(a.folded, b.folded))
@@ -233,7 +233,9 @@ interface PointDay {
 interface PointDays {
   /** Days with points inside the area, latest first. */
   readonly days: readonly PointDay[]
-  /** When the latest stored point counts, also one outside the area, epoch milliseconds; null: there is none. */
+  /**
+   * Time at which the latest stored point counts, also one outside the area, epoch milliseconds; null: there is none.
+   */
   readonly latestMs: number | null
   readonly isStored: boolean
 }
@@ -253,7 +255,7 @@ async function readPointDays(db: Database, userId: string): Promise<PointDays> {
   return { days: JSON.parse(row!.days) as PointDay[], latestMs: row!.latest, isStored: row!.stored }
 }
 
-/** The points whose time is in a span, in no order, at most `max`. */
+/** The points in a time span, in no order, at most `max`. */
 async function readDayPoints(
   db: Database,
   userId: string,

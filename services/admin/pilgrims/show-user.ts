@@ -16,7 +16,7 @@ import type { Database } from '#shared/stores/db/db.ts'
 /**
  * Returns everything about one pilgrim, without pending points while the buffer is unavailable. Writes an entry to the
  * audit log; when that fails, the call fails.
- * @throws Refusal 404 for an unknown pilgrim, 503 when that can not be determined
+ * @throws Refusal 404 for an unknown pilgrim, 503 when that cannot be determined
  */
 export async function showUser(
   context: ServiceContext,
@@ -100,7 +100,7 @@ interface UserRows extends Pick<
   | 'shares'
   | 'named_in'
 > {
-  /** As LINE has reported it; null: it has not. */
+  /** As reported by LINE; null: not reported. */
   readonly reachable: boolean | null
   /** The latest stored check-ins. */
   readonly checkIns: readonly CheckIn[]

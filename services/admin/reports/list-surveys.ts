@@ -19,9 +19,9 @@ interface Row {
   submitted_ms: number
 }
 
-/** Most answers per question that are shown with their counts. Only free text has more. */
+/** Maximum number of answers per question shown with their counts. Only free text has more. */
 const MOST_ANSWERS = 100
-/** Most question names with a suffix that are shown. A form has a few; unknown clients may invent any number. */
+/** Maximum number of suffixed question names shown. A form has a few; unknown clients may invent any number. */
 const MOST_SUFFIXED = 50
 const CSV_PAGE = 1_000
 
@@ -39,7 +39,7 @@ const countsOf = (answers: string): Record<string, number> =>
 
 const answersOf = (row: Row): Answers => JSON.parse(row.answers) as Answers
 
-/** Questions of the form, and the commonest names with a suffix. The empty name counts all surveys. */
+/** Questions of the form, and the most common names with a suffix. The empty name counts all surveys. */
 const SHOWN = `
   SELECT question, responses FROM survey_questions WHERE question IN ('', ${QUESTIONS.map((q) => `'${q}'`).join()})
   UNION ALL (
@@ -65,7 +65,7 @@ async function readCounts({ db }: ServiceContext) {
   return inOrderOfForm(rows)
 }
 
-/** The questions that answers were given to: of every version, the newest first. */
+/** The questions of every version of the survey, the newest first. */
 async function readQuestions({ config, db }: ServiceContext): Promise<Surveys['questions']> {
   const rows = await db.read(() => readVersions(db))
   const forms = [
@@ -119,7 +119,7 @@ export function csvCell(value: Answer | null | undefined): string {
   return `"${safe.replaceAll('"', '""')}"`
 }
 
-/** Answers that have no column of their own. */
+/** Column for answers without their own column. */
 const OTHERS = 'other_answers'
 
 /** Columns of the CSV: the questions to show, and whether there are others. */

@@ -1,8 +1,8 @@
-/** Response bodies of downloads, which may be longer than what a process should hold in memory. */
+/** Response bodies of downloads, which may be too long for the memory of a process. */
 import type { ServiceContext } from '#shared/service/context.ts'
 import { errorFields } from '#shared/runtime/log.ts'
 
-/** Rows that are read a page at a time. @param read reads the page after a row; undefined: the first */
+/** Rows read page by page. @param read reads the page after a row; undefined: the first */
 export async function* rowsByPage<Row>(
   size: number,
   read: (last: Row | undefined) => Promise<readonly Row[]>,
@@ -15,11 +15,11 @@ export async function* rowsByPage<Row>(
   }
 }
 
-/** Characters that are read before the answer begins. A shorter download is answered whole, or refused. */
+/** Characters read before the answer begins. A shorter download is answered completely, or refused. */
 const READ_AHEAD = 1_000_000
-/** Characters that are sent at a time: a row alone would cost as much on its way as many. */
+/** Characters sent at a time: sending single rows would cost as much each. */
 const CHUNK = 64_000
-/** The last line of a download that failed on its way. It makes JSON and XML invalid, and is a row of a CSV. */
+/** The last line of a download that failed midway. It makes JSON and XML invalid, and is a row of a CSV. */
 export const BROKEN_OFF = '\r\nINCOMPLETE: this download broke off here. Please make it again.\r\n'
 
 /**

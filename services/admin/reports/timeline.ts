@@ -8,7 +8,7 @@ import { roundKg, roundKmOfRow } from '#shared/core/rules/rounding.ts'
 import { addTotals, type Totals, zeroTotals } from '#shared/core/distance/points-to-distance.ts'
 import { auditLog, eventDays, eventHours } from '#shared/stores/schema/tables.ts'
 
-/** Most entries that are shown. An event has only a few. */
+/** Maximum number of entries shown. An event has only a few. */
 const MAX_ENTRIES = 1_000
 
 const figures = (sums: Totals, pilgrims: number) => ({

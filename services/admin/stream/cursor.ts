@@ -1,6 +1,6 @@
 /**
- * A client's place in the stream, which is the id of each stream event: the last change of the status (row of the audit
- * log) and the last position (the kv's clock). Both come from the stores, so any replica can continue from it.
+ * A client's position in the stream, which is the id of each stream event: the last change of the status (row of the
+ * audit log) and the last position (the kv's clock). Both come from the stores, so any replica can continue from it.
  */
 import { and, asc, desc, eq, gt, inArray, lte } from 'drizzle-orm'
 import type { ServiceContext } from '#shared/service/context.ts'
@@ -15,7 +15,7 @@ export interface Cursor {
 
 export const writeCursor = ({ change, movedMs }: Cursor): string => `${change}.${movedMs}`
 
-/** Returns null for an id that this service can not have sent. */
+/** Returns null for an id that this service cannot have sent. */
 export function readCursor(id: string | null): Cursor | null {
   const [, change, movedMs] = /^(\d{1,15})\.(\d{1,15})$/.exec(id ?? '') ?? []
   return change === undefined ? null : { change: Number(change), movedMs: Number(movedMs) }
@@ -27,7 +27,7 @@ interface Change {
 }
 
 const ACTIONS = ['set-status', 'set-status-message', 'end-activity']
-/** Most missed changes that are sent one by one. */
+/** Maximum number of missed changes that are sent one by one. */
 const MAX_CHANGES = 100
 const MAX_MOVED = 5_000
 /** Partitions are read in parallel and their clocks differ, so this span is sent twice rather than missed. */
@@ -85,7 +85,7 @@ export async function changesAfter(
 export async function readMissed(context: ServiceContext, from: Cursor, to: Cursor) {
   const { db, kv } = context
   if (from.movedMs > to.movedMs + AHEAD_MS) return null
-  // An audit log without this row is another installation's.
+  // An audit log without this row belongs to another installation.
   if (from.change > 0) {
     const [known] = await db.read(() => db.orm.select().from(auditLog).where(eq(auditLog.id, from.change)))
     if (known === undefined) return null

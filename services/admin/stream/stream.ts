@@ -1,6 +1,6 @@
 /**
- * `GET admin/stream`: server-sent events. A client first gets the events that it has missed, if it sends
- * Last-Event-ID, and then a snapshot. Any replica can resume a stream. Without clients the stores are not polled.
+ * `GET admin/stream`: server-sent events. A client first gets missed events, if it sends Last-Event-ID, and then a
+ * snapshot. Any replica can resume a stream. Without clients the stores are not polled.
  */
 import type { ServiceContext } from '#shared/service/context.ts'
 import { time } from '#shared/contracts/fields.ts'
@@ -13,7 +13,7 @@ import { type Cursor, readCursor, readMissed, writeCursor } from './cursor.ts'
 import { startWatch, type Watch } from './watch.ts'
 import type { StreamData, StreamEventName } from '#shared/contracts/stream.ts'
 
-/** Streams that one process keeps open. */
+/** Maximum number of open streams per process. */
 const MAX_READERS = 500
 const RETRY_AFTER_S = 30
 const HEARTBEAT_MS = 10_000
@@ -105,7 +105,7 @@ async function begin(
 ): Promise<void> {
   await watch.ready
   const { log, now } = context
-  // Events that happen from here on are sent after the snapshot.
+  // Events from this point on are sent after the snapshot.
   reader.listen()
   const to = { ...watch.cursor }
   const snapshot = { at: time(now()), ...watch.seen }
@@ -143,8 +143,6 @@ function broadcastCells(
     reader.send(bytes)
   }
 }
-
-// One client of the stream: a bounded queue, so that a client that does not read uses bounded memory.
 
 /** A client further behind is disconnected and resumes with Last-Event-ID. Larger than the largest event. */
 const QUEUE_BYTES = 256 * 1_024
@@ -189,11 +187,11 @@ export function createReader(zoom: number, gone: (why: 'left' | 'slow' | 'ended'
   return {
     zoom,
     body,
-    /** From now on, events that are sent are queued for `begin`. Earlier ones are dropped. */
+    /** Starts queueing events for `begin`. Earlier ones are dropped. */
     listen(): void {
       state = 'listening'
     },
-    /** Sends these events, then the queued ones. From now on, events are sent immediately. */
+    /** Sends these events, then the queued ones. After that, events are sent immediately. */
     begin(first: readonly Uint8Array[]): void {
       state = 'begun'
       for (const bytes of [...first, ...queued]) write(bytes)

@@ -16,9 +16,9 @@ import { countsOf, type CountersReading, hasChanges } from './counts.ts'
 import { changesAfter, type Cursor, lastChange } from './cursor.ts'
 
 const POLL_MS = 1_000
-/** The longest time that a new client waits for the stores. What is missing then is null. */
+/** Maximum wait of a new client for the stores. Missing parts are null. */
 const FIRST_POLL_MS = 2_000
-/** Most positions of a partition that one poll reads; the rest follows in the next. */
+/** Maximum number of positions of a partition per poll; the rest follows in the next. */
 const MAX_MOVED = 5_000
 
 /** Receives the events of a watch. The watch's own state is up to date when they are called. */
@@ -167,9 +167,9 @@ function followMoved({ kv }: ServiceContext, sinceMs: number): () => Promise<Fol
         return { moved, last, isCut: page.length === MAX_MOVED }
       }),
     )
-    // A client resumes after this time, so it must not be later than what a partition with more pages has returned, nor
-    // than the clock was before the reading: the next change of a partition gets the clock's time, while many changes
-    // at once have taken another partition's times ahead of the clock.
+    // A client resumes after this time, so it must not exceed what a partition with more pages has returned, nor the
+    // clock before the reading: the next change of a partition gets the clock's time, while many changes at once have
+    // pushed another partition's times ahead of the clock.
     const cut = pages.filter(({ isCut }) => isCut).map(({ last }) => last)
     const last = cut.length > 0 ? Math.min(...cut) : Math.max(...pages.map((page) => page.last))
     const throughMs = Math.min(last, clockMs)

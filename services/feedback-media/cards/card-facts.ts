@@ -22,18 +22,18 @@ export interface CardFacts {
   /** The event's days; null: not known. */
   readonly eventDays: string | null
   readonly displayName: string | null
-  /** The language of its words. */
+  /** The language of its texts. */
   readonly language: Language
-  /** Stands for a name that is not shown, or that the fonts cannot write. */
+  /** Replaces a name that is not shown, or that the fonts cannot write. */
   readonly pilgrimWord: string
   readonly level: Level
   /** In the card's language. */
   readonly levelName: string
-  /** Kilometres, as everybody may read them (`pilgrims/profile.ts`). */
+  /** Kilometres, as shown to others (`pilgrims/profile.ts`). */
   readonly km: number
   readonly isAtLeast?: true
   readonly checkins: number
-  /** Kilograms, as everybody may read them. */
+  /** Kilograms, as shown to others. */
   readonly carbonSavedKg: number
   readonly unlocked: boolean
 }
@@ -54,7 +54,7 @@ const PILGRIM: ReadonlyMap<string, string> = new Map(
   }),
 )
 
-/** The word for a pilgrim in a language; English where it is not listed. @param tag BCP 47 */
+/** The word for a pilgrim in a language; English if it is not listed. @param tag BCP 47 */
 export const pilgrimWord = (tag: string): string =>
   PILGRIM.get(tag.toLowerCase().split(/[-_]/)[0]!) ?? PILGRIM.get('en')!
 

@@ -102,7 +102,7 @@ const canvas = (backdrop: string, ...elements: readonly Element[]): Element =>
     ...elements,
   )
 
-/** Texts from the top of a place to its bottom. */
+/** Stacked texts in a box. */
 const column = (place: Style, ...elements: readonly Element[]): Element =>
   box(
     { position: 'absolute', ...place, flexDirection: 'column', justifyContent: 'space-between' },
@@ -130,7 +130,7 @@ const widthEm = (text: string): number =>
 const fitting = (text: string, widthPx: number, largest: number, smallest: number): number =>
   Math.round(Math.max(smallest, Math.min(largest, widthPx / Math.max(1, widthEm(text)))))
 
-/** A name that would be smaller than this share of the largest size stands on two lines. */
+/** A name that would be smaller than this share of the largest size is set in two lines. */
 const TWO_LINES_BELOW = 0.62
 const SMALLEST = 0.45
 
@@ -149,7 +149,7 @@ function nameLine(facts: CardFacts, widthPx: number, largest: number): Element {
   return words({ ...lines, maxWidth: widthPx, fontSize, fontWeight: 700, color: IVORY }, name, instead)
 }
 
-/** No text is smaller: on a phone a card is 360 px wide, and this 11. */
+/** Minimum size: on a phone a card is 360 px wide, and this is 11. */
 const SMALL_PX = 38
 
 const eventLine = ({ eventName }: CardFacts, maxWidth: number): Element =>
@@ -161,7 +161,7 @@ const eventLine = ({ eventName }: CardFacts, maxWidth: number): Element =>
 
 const LEVEL_PX = 560
 
-/** The level's name; its number, with the days of the event. */
+/** The level's name and its number, with the days of the event. */
 function levelLines({ level, levelName, language, eventDays }: CardFacts, largest: number): Element {
   const fontSize = fitting(levelName, LEVEL_PX, largest, SMALL_PX)
   return box(
@@ -203,7 +203,10 @@ const figure = (value: string, unit: string, size: number): Element =>
     box({ fontSize: SMALL_PX, color: GOLD_LIGHT }, unit),
   )
 
-/** Kilometres, check-ins, carbon saved as the pages write it. The walk is the message: its figure is the largest. */
+/**
+ * Kilometres, check-ins and carbon saved, formatted as on the pages. The walk is the message: its figure is the
+ * largest.
+ */
 export function figures(
   {
     checkins,

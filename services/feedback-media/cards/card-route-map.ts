@@ -1,6 +1,6 @@
 /**
- * The round map: the event's route, with the stretch between stations that the pilgrim passed. Everybody may see it, so
- * nothing on it is measured from where the pilgrim was. Without a route it shows a path into the hills.
+ * The round map: the event's route, with the stretch between stations that the pilgrim passed. It is public, so nothing
+ * on it is measured from the pilgrim's positions. Without a route it shows a path into the hills.
  */
 import { box, drawing, type Element } from '#shared/runtime/picture-renderer/element.ts'
 import type { CardRoute, Place } from './card-facts.ts'
@@ -10,7 +10,7 @@ import { METRES_PER_DEGREE, simplifyLine } from '#shared/core/rules/geo.ts'
 const SIDE = 440
 /** Padding between the rim and the route. */
 const INSET = 84
-/** Beyond this number only passed stations are drawn: the others would hide the way. */
+/** Beyond this number only passed stations are drawn: the others would hide the route. */
 const MAX_STATIONS = 40
 
 /** The emblem of an event without a route: a winding path into the hills. */
@@ -78,7 +78,7 @@ interface Point {
 }
 
 interface RouteOutline {
-  /** Path data of the whole route, and of the stretch that was passed. */
+  /** Path data of the whole route, and of the passed stretch. */
   readonly whole: string
   readonly passed: string
   readonly stations: readonly (Point & { readonly isPassed: boolean })[]

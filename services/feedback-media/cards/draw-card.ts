@@ -32,14 +32,14 @@ export function createCards(context: ServiceContext, renderer: Renderer) {
 
   /** @param named whether the picture shows the pilgrim's name @throws Refusal 404 for an unknown pilgrim */
   const look = async (userId: string, named = true): Promise<Look> => {
-    // First, so that an erasure during the reads is detected.
+    // Read first, so that an erasure during the other reads is detected.
     const generation = await beginCard(context, userId)
     const portrait = await readPortrait(context, userId, named)
     if (portrait === null) throw unknownPilgrim(userId)
     const stored = await objects.get(keyOf({ userId, named, portrait }))
     if (portrait.isNewcomer) return { userId, named, generation, portrait, stored, current: stored }
     const [row] = await db.read(() => db.orm.select().from(shareCards).where(eq(shareCards.userId, userId)))
-    // The ETag differs from the row's when two replicas drew concurrently and the older picture was stored last.
+    // The ETag differs from the row's if two replicas drew concurrently and the older picture was stored last.
     const [fingerprint, etag] = named
       ? [row?.fingerprint, row?.etag]
       : [row?.namelessFingerprint, row?.namelessEtag]

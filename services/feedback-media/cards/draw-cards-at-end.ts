@@ -1,5 +1,5 @@
 /**
- * Draws cards in the background after the end of the event: of everybody who has a card or has unlocked the
+ * Draws cards in the background after the end of the event: for everyone who has a card or has unlocked the
  * achievement. Progress is stored per card, so a killed process repeats at most the card that it was drawing. Later
  * changes (late points, a new name) make a card due again, and the same loop redraws it.
  */
@@ -21,7 +21,7 @@ const LOCK_MS = 30_000
 const RENEW_MS = 10_000
 const PAGE = 100
 const SWEEP_MS = 20_000
-/** A card that is drawn before the final flush would be drawn twice, so the drawing waits this long for it. */
+/** Maximum wait for the final flush: a card drawn before it would be drawn twice. */
 const FLUSH_WAIT_MS = 60_000
 const RECORD_EVERY = 10
 
@@ -32,7 +32,7 @@ async function drawOne(context: ServiceContext, cards: Cards, userId: string): P
   } catch (error) {
     // The pilgrim was erased meanwhile.
     if (error instanceof Refusal && error.httpStatus === 404) return
-    // The renderer is busy, or a store is away: the card is not the cause.
+    // The renderer is busy, or a store is down: the card is not the cause.
     if (error instanceof Refusal || isKvUnavailable(error)) throw error
     if (isDatabaseUnavailable(error) && !isStatementTimeout(error)) throw error
     if (error instanceof ObjectsUnavailable) await context.objects.probe()
@@ -119,7 +119,7 @@ export function createCardDrawing(context: ServiceContext, cards: Cards) {
 }
 
 const RETRY_MS = 600_000
-/** Tolerance for clocks of two machines: a card is checked once too often rather than missed. */
+/** Tolerance for the clocks of two machines: an extra check is better than a missed card. */
 const CLOCKS_MS = 5_000
 
 const stale = (tx: Tx) => tx.sql`

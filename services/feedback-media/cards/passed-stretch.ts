@@ -1,6 +1,6 @@
 /**
- * The part of a pilgrim's way that everybody may see: the event's route between whole stations that they passed on days
- * that are over. It tells neither where they began and ended nor where they are.
+ * The public part of a pilgrim's walk: the event's route between whole stations that they passed on past days. It does
+ * not reveal where they began and ended or where they are.
  */
 import type { StationedRoute } from '#shared/pilgrims/event-route.ts'
 import type { ServiceContext } from '#shared/service/context.ts'
@@ -10,9 +10,9 @@ import { IS_ROUGH } from '#shared/points/totals/stored-days.ts'
 import { stretchWalked } from '#shared/core/rules/along-route.ts'
 import type { CardRoute } from './card-facts.ts'
 
-/** Places of the way that are looked at; a slot of nine days is a quarter of an hour. */
+/** Maximum number of positions read; with nine days a slot is a quarter of an hour. */
 const SLOTS = 900
-/** Nine days of ten hours with a point a second are 324,000. Of more points only the first are looked at. */
+/** Nine days of ten hours with a point per second are 324,000. Beyond this only the first points are read. */
 const MAX_POINTS = 500_000
 
 type Given = Pick<ServiceContext, 'db' | 'calendar' | 'now'> & {
@@ -21,7 +21,7 @@ type Given = Pick<ServiceContext, 'db' | 'calendar' | 'now'> & {
 
 const midnightOf = ({ calendar, now }: Given): number => calendar.span(calendar.day(now()))[0]
 
-/** Number of stored points of days that are over: the stretch changes only with it. */
+/** Number of stored points of past days: the stretch changes only with it. */
 export async function countPastPoints({ db, calendar, now }: Given, userId: string): Promise<number> {
   const [row] = await db.read(
     () => db.sql<[{ points: number }]>`
@@ -58,7 +58,7 @@ export function cardRouteOf(
   }
 }
 
-/** Places of the line, this far apart. A card shows no more. */
+/** Distance between points of the line. A card shows no more detail. */
 const STEP_M = 200
 
 function between(route: Route, first: Station, last: Station): Place[] {
@@ -67,7 +67,7 @@ function between(route: Route, first: Station, last: Station): Place[] {
   return [...places, route.at(last.alongM)]
 }
 
-/** The first stored point of each of `SLOTS` time slots of the days that are over, in the order of time. */
+/** The first stored point of each of `SLOTS` time slots of the past days, in the order of time. */
 const readPast = (given: Given, userId: string): Promise<readonly Place[]> =>
   given.db.read(
     () => given.db.sql<Place[]>`

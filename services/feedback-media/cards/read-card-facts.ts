@@ -1,4 +1,4 @@
-/** Reads what a pilgrim's card shows. */
+/** Reads the facts of a pilgrim's card. */
 import type { Event } from '#shared/pilgrims/event-settings.ts'
 import { routeVersion } from '#shared/pilgrims/event-route.ts'
 import type { ServiceContext } from '#shared/service/context.ts'
@@ -44,7 +44,7 @@ export async function readPortrait(
 
 const NOBODY = { row: null, statistics: null }
 
-/** `2026.4.12–4.20` in the zone of the event; null without a beginning. */
+/** `2026.4.12–4.20` in the zone of the event; null without a start. */
 function daysOf({ startsMs, endsMs }: Event, timeZone: string): string | null {
   if (startsMs === null) return null
   const [year, ...first] = dayOf(startsMs, timeZone)

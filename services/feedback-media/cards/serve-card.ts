@@ -1,4 +1,4 @@
-/** Serves cards: current ones where possible. A drawing is charged to the client's rate limit. */
+/** Serves cards: current ones if possible. A drawing is charged to the client's rate limit. */
 import { RenderFailed } from '#shared/runtime/picture-renderer/renderer.ts'
 import type { ServiceContext } from '#shared/service/context.ts'
 import { type CardAnswer, CARD_SIZE } from '#shared/contracts/cards.ts'
@@ -11,7 +11,7 @@ import { DRAWING } from '#shared/service/security/request-prices.ts'
 import { priceOf, charge } from '#shared/service/security/caller-and-address-limits.ts'
 import type { Cards, Look, Picture } from './draw-card.ts'
 
-/** Where a card is stored, a newer one is awaited at most this long. */
+/** If a card is stored, a newer one is awaited at most this long. */
 const TIMEOUT_MS = 3_000
 
 interface ServedCard extends Picture {
@@ -19,7 +19,7 @@ interface ServedCard extends Picture {
   readonly isCurrent: boolean
 }
 
-/** Draws a card. @param address whose limit is charged; null charges nobody */
+/** Draws a card. @param address whose limit is charged; null: no charge */
 async function drawFor(
   { config, kv, log, addresses, kept }: ServiceContext,
   cards: Cards,
@@ -29,7 +29,7 @@ async function drawFor(
   if (address !== null) {
     await charge(kv, 'drawing', address, config.limits.drawing)
     addresses.charge(address, DRAWING.ms)
-    // A card that is drawn again takes the place of the one before.
+    // A redrawn card replaces the previous one.
     if (look.stored === null) kept.charge('feedback-media', address, DRAWING.bytes)
   }
   try {
@@ -43,7 +43,7 @@ async function drawFor(
 
 /**
  * `POST og-image`.
- * @param address whose limit a drawing is charged to; null charges nobody
+ * @param address whose limit a drawing is charged to; null: no charge
  * @throws Refusal 404 for an unknown pilgrim, 429 for an address over its limit, 503 when the queue is full
  */
 export async function drawCard(
@@ -58,7 +58,7 @@ export async function drawCard(
   return { url: `${context.config.publicUrl}/api/event/og/${userId}.png`, ...CARD_SIZE, etag: `"${etag}"` }
 }
 
-/** The stored card, for when its current content cannot be read. @throws the given error without a stored card */
+/** The stored card, used when its current content cannot be read. @throws the given error without a stored card */
 async function findStored(
   { objects, log }: ServiceContext,
   userId: string,
@@ -94,7 +94,7 @@ export async function findCard(
 }
 
 /**
- * The card of a look. When drawing takes longer, the stored card is served and the new one is drawn in the background.
+ * The card of a look. If drawing takes longer, the stored card is served and the new one is drawn in the background.
  * @param address whose limit a drawing is charged to
  * @throws Refusal without a stored card: 429 for an address over its limit, and 503 when the queue is full
  */

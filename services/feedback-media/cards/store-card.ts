@@ -33,9 +33,9 @@ export const unknownPilgrim = (userId: string): Refusal =>
   notFound(`Nothing is known of a pilgrim with the id ${userId}.`)
 
 /**
- * Reads the pilgrim's generation. Call it before anything else of a card is read.
+ * Reads the pilgrim's generation. Call it before reading any other data of a card.
  * @throws Refusal 404 during an erasure, because the buffer may still have points that the database has deleted; and
- * for a pilgrim who has withdrawn or taken back their consent
+ *   for a pilgrim who has withdrawn from the event or withdrawn their consent
  */
 export async function beginCard({ db }: Pick<Stores, 'db'>, userId: string): Promise<number> {
   // In this order, so that an erasure between the two reads is detected.
@@ -60,7 +60,7 @@ async function upsertRow(
 ): Promise<void> {
   const { facts, fingerprint, storedPoints } = portrait
   if (!named) {
-    // The other columns are of the picture with the name, which a row for this one alone does not have.
+    // The other columns describe the picture with the name, which a row for this one alone does not have.
     const nameless = { namelessFingerprint: fingerprint, namelessEtag: etag }
     const first = { userId, unlocked: false, points: 0, checkedAt: new Date(nowMs), ...nameless }
     await tx.orm

@@ -8,7 +8,7 @@ export interface DecodeOrder {
   readonly format: ImageFormat
   readonly maxPixels: number
   readonly maxSidePx: number
-  /** Most bytes of the new picture; a larger one is scaled down. */
+  /** Maximum bytes of the new picture; a larger one is scaled down. */
   readonly maxBytes: number
 }
 
@@ -40,6 +40,6 @@ async function decode({ picture, format, maxPixels, maxSidePx, maxBytes }: Decod
   }
 }
 
-// Lower priority: requests for cards and other answers come before pictures that are only stored.
+// Lower priority: cards and other answers come before pictures that are only stored.
 setPriority(5)
 replyWith(decode)

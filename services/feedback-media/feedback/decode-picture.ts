@@ -11,7 +11,7 @@ import { formatOf, isWhole } from './image-format.ts'
 
 const MAX_SIDE_PX = 4_096
 const MAX_PIXELS = 20_000_000
-/** Most bytes of a stored picture. */
+/** Maximum bytes of a stored picture. */
 const MAX_STORED_BYTES = 2_000_000
 /** The largest picture of one colour takes 0.6 s and 180 MB (Bun 1.4.5, measured). */
 const LIMITS = { cpuSeconds: 2, memoryBytes: 512_000_000 }
@@ -20,8 +20,8 @@ const TIMEOUT_MS = 20_000
 /** If each picture takes two seconds, the last one in the queue is answered within 20 s. */
 const WAITING = 8
 /**
- * Sooner than a request times out (25 s): where processors are scarce a picture may take as long as it is given, and a
- * queue of pictures that nobody waits for any more would keep out others.
+ * Shorter than the timeout of a request (25 s): on a busy machine a picture may use its whole time, and a queue of
+ * abandoned pictures would block others.
  */
 const ANSWER_MS = 24_000
 
@@ -32,9 +32,9 @@ const TOO_COSTLY =
 export const NOT_AN_IMAGE =
   'image: is not a whole PNG, JPEG or WebP picture. Export a picture of another format (HEIC, AVIF) as JPEG'
 
-/** Pictures of one address that wait or are decoded at a time, so that others get their turn. */
+/** Pictures of one address that may wait or be decoded at a time, so that others get their turn. */
 const OF_ADDRESS = 2
-/** What a picture costs, in calls of its address: 120 in a minute, and 10 that reach a limit of the decoder. */
+/** Price of a picture, in calls of its address: 120 in a minute, and 10 that reach a limit of the decoder. */
 const PRICE = 50
 const COSTLY_PRICE = 600
 
@@ -47,9 +47,9 @@ const CHILD = join(import.meta.dir, 'decode-child.ts')
 export interface Decoder {
   /**
    * Decodes a picture and encodes it as a new PNG of at most `MAX_STORED_BYTES`; a larger one is scaled down.
-   * @param address who sent it: a costly picture stays in its rate limit
+   * @param address the sender, whose rate limit is charged
    * @throws Refusal 400 for an incomplete picture or a format, size or cost that is not allowed; 429; 503 when the
-   * queue is full, two pictures of the address are in it, or the machine is too busy
+   *   queue is full, two pictures of the address are in it, or the machine is too busy
    */
   asPng(picture: Uint8Array<ArrayBuffer>, address: string): Promise<Uint8Array<ArrayBuffer>>
   close(): Promise<void>

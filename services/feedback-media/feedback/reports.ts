@@ -50,7 +50,7 @@ const PHONE = /\+?\d(?:[ ().-]?\d){7,}/
 /** An id of LINE, or of the app. */
 const ID = /\bU[0-9a-f]{32}\b|\bw-[0-7][0-9a-hjkmnp-tv-z]{25}\b/g
 
-/** What the words of a report look like, for the operator who looks over the board. */
+/** Conspicuous content of a report, for the operator who reviews the board. */
 export function marksOf(words: string): FeedbackItem['marks'] {
   const others = words.replaceAll(ID, '')
   return [...(PHONE.test(others) ? ['phone' as const] : []), ...(others === words ? [] : ['id' as const])]
@@ -59,8 +59,8 @@ export function marksOf(words: string): FeedbackItem['marks'] {
 const FEEDBACK_ROW = { ...getTableColumns(feedback), displayName: pilgrims.displayName }
 
 /**
- * The filters of a query but the status, as SQL conditions.
- * @param isPublic without what was taken off the board
+ * The filters of a query except the status, as SQL conditions.
+ * @param isPublic excludes items removed from the board
  */
 const conditionsOf = ({ category, search }: FeedbackQuery, isPublic: boolean) => [
   isPublic ? isNull(feedback.hiddenAt) : undefined,
@@ -103,7 +103,7 @@ const readReports = <Item>(
 
 type Counts = Readonly<Record<FeedbackStatus, number>>
 
-/** So many reports take long to count. Their counts are kept for a moment, because everybody may ask for them. */
+/** Counting this many reports takes long. Their counts are cached for a moment, because anyone may request them. */
 const MANY = 5_000
 const KEPT_MS = 5_000
 const keptOf = new WeakMap<Database, Map<string, { readonly untilMs: number; readonly counts: Counts }>>()
@@ -117,7 +117,6 @@ async function countByStatus(
   const kept = keptOf.get(context.db) ?? new Map()
   keptOf.set(context.db, kept)
   const nowMs = performance.now()
-  // In order of expiry.
   for (const [oldest, { untilMs }] of kept) {
     if (untilMs > nowMs) break
     kept.delete(oldest)
@@ -159,7 +158,7 @@ export async function readBoard(context: ServiceContext, query: FeedbackQuery) {
 }
 
 /**
- * A search reads every report, and the note, which the board does not show. It is refused before anything is read.
+ * A search reads every report, and the note, which the board does not show. It is rejected before anything is read.
  * @throws Refusal 400
  */
 function refuseSearch({ search }: FeedbackQuery): void {
@@ -182,9 +181,9 @@ interface Stored {
 }
 
 /**
- * Stores an item, and creates the pilgrim if necessary. A report whose id is known is answered as it is stored.
- * @throws Refusal 400 for a screenshot that was deleted, because nothing has named it for long; 409 for other words
- * under the id of a stored report
+ * Stores an item, and creates the pilgrim if necessary. A report with a known id is answered as it is stored.
+ * @throws Refusal 400 for a screenshot that was deleted because nothing referred to it for long; 409 for other words
+ *   under the id of a stored report
  */
 export async function submitFeedback(
   { db, now, objects, config }: Pick<ServiceContext, 'db' | 'now' | 'objects' | 'config'>,
@@ -216,7 +215,7 @@ export async function submitFeedback(
       })
       .onConflictDoNothing({ target: feedback.reportId })
       .returning({ id: feedback.id })
-    // Without a row, the same report was being stored at this moment.
+    // Without a row, the same report was being stored concurrently.
     return row === undefined ? (await findReport(tx, request))! : { id: row.id, status: 'new' }
   })
 }
@@ -235,7 +234,8 @@ async function findReport(
 }
 
 /**
- * Sets status or note, or takes the item off the public board and puts it back, with an audit entry. The time of the first `fixed` stays; any other status clears it.
+ * Sets status or note, or removes the item from the public board or restores it, with an audit entry. The time of the
+ * first `fixed` stays; any other status clears it.
  * @throws Refusal 404 for an unknown item, 409 when another operator has changed what the client saw
  */
 export async function updateFeedback(

@@ -1,4 +1,4 @@
-/** Accepts screenshots in three encodings, decodes them, stores new PNGs, and serves these. */
+/** Accepts screenshots in three encodings, decodes them, stores new PNGs, and serves them. */
 import type { ServiceContext } from '#shared/service/context.ts'
 import type { Screenshot } from '#shared/contracts/feedback.ts'
 import { invalid, notFound } from '#shared/runtime/refusal.ts'

@@ -1,16 +1,21 @@
 /**
- * Counts how often the pages of links are opened. A view is added in memory and written with all others after some
- * seconds, one statement for a thousand links, so a popular link costs no write per view. A process that is killed
- * loses the views of these seconds. While the database is away, views wait.
+ * Counts how often share pages are opened. Views are added in memory and written together after some seconds, one
+ * statement for a thousand links, so a popular link costs no write per view. A killed process loses the views of these
+ * seconds. While the database is down, views wait.
  */
 import type { ServiceContext } from '#shared/service/context.ts'
 import { repeated } from '#shared/stores/repeated-work.ts'
 
 const EVERY_MS = 5_000
-/** Links whose views wait at the same time. Ids are not checked before they are written, so strangers can send any. */
+/**
+ * Maximum number of links with waiting views. Ids are not checked before they are written, so strangers can send any.
+ */
 const MAX_LINKS = 10_000
 const SLICE = 1_000
-/** A row that another transaction holds is left out. After so many writes a link without a row has none. */
+/**
+ * Attempts per link. A locked row is skipped and retried; a link still not updated after these is dropped, because it
+ * probably has no row.
+ */
 const MAX_WRITES = 3
 const MINUTE_MS = 60_000
 
@@ -22,13 +27,13 @@ interface Waiting {
 
 export type ViewCounter = ReturnType<typeof createViewCounter>
 
-/** Writes views of these links. @returns the ids of those that were written */
+/** Writes views of these links. @returns the ids that were written */
 async function writeViews(
   { sql }: ServiceContext['db'],
   taken: readonly (Waiting & { readonly id: string })[],
 ): Promise<ReadonlySet<string>> {
   const ids = taken.map(({ id }) => id)
-  // Locks of others are not waited for, so this can be in nobody's way, and no deadlock can arise.
+  // Locked rows are skipped, so this blocks nothing and cannot deadlock.
   const written = await sql<{ id: string }[]>`
     WITH seen AS (
       SELECT * FROM unnest(${ids}::text[], ${taken.map(({ views }) => views)}::int[],
@@ -67,17 +72,17 @@ export function createViewCounter({ db, log, now }: Pick<ServiceContext, 'db' | 
     count(id: string): boolean {
       const held = waiting.get(id)
       if (held === undefined && waiting.size >= MAX_LINKS) return false
-      // A whole minute: the exact moment is the reader's own.
+      // Rounded to the minute: the exact time belongs to the reader.
       const lastMs = Math.floor(now() / MINUTE_MS) * MINUTE_MS
       if (held === undefined) waiting.set(id, { views: 1, lastMs, writes: 0 })
       else Object.assign(held, { views: held.views + 1, lastMs })
       return true
     },
-    /** Writes what waits. What the database does not take goes on waiting. */
+    /** Writes the waiting views. Those that the database does not accept keep waiting. */
     write: writing.run,
     start: () => writing.start(false),
     async stop(): Promise<void> {
-      // A write under way does not hold the views that came since it began.
+      // A write in progress does not include views that arrived since it began.
       await writing.stop()
       await writing.run()
     },

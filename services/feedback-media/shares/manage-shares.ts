@@ -1,4 +1,4 @@
-/** A pilgrim's links: make, list, change and revoke. */
+/** A pilgrim's links: create, list, change and revoke. */
 import { and, count, desc, eq, gt, isNull, lte } from 'drizzle-orm'
 import type { ServiceContext } from '#shared/service/context.ts'
 import type { Tx } from '#shared/stores/db/db.ts'
@@ -46,10 +46,7 @@ interface Live {
   readonly liveSince: Date | null
 }
 
-/**
- * @param before the link as it is; null: a new one. While it shows where the pilgrim is, it goes on to show the same
- * line
- */
+/** @param before the existing link; null: a new one. While it shows the position, it continues the same line */
 function liveFor(hours: number | null | undefined, nowMs: number, before: ShareRow | null): Live {
   if (hours == null) return { liveUntil: null, liveSince: null }
   const isLive = before?.liveUntil != null && before.liveUntil.getTime() > nowMs
@@ -61,7 +58,7 @@ function liveFor(hours: number | null | undefined, nowMs: number, before: ShareR
 
 /**
  * Locks the pilgrim's row, so that a withdrawal comes before or after this write.
- * @throws Refusal 409 for a pilgrim who has withdrawn, 410 for one who was erased
+ * @throws Refusal 409 for a pilgrim who has withdrawn, 410 for an erased one
  */
 async function lockSharing(tx: Tx, userId: string): Promise<void> {
   const row = await lockPilgrim(tx, userId)
@@ -74,9 +71,8 @@ async function lockSharing(tx: Tx, userId: string): Promise<void> {
 }
 
 /**
- * A claim gets the link that there is, so that no stranger fills the pilgrim's quota; how often it was opened is not
- * for a claim to know.
- * @throws Refusal 409 after a withdrawal, for a pilgrim with too many links, and for the id of somebody else's link
+ * A claim gets the existing link, so that no stranger fills the pilgrim's quota, and without the number of views.
+ * @throws Refusal 409 after a withdrawal, for a pilgrim with too many links, and for the id of another pilgrim's link
  */
 export async function createShare(context: Context, request: CreateShareRequest): Promise<Share> {
   const { user_id: userId, live_hours: hours, show_name: showName } = request
@@ -120,7 +116,7 @@ export async function createShare(context: Context, request: CreateShareRequest)
   return shown(context, row)
 }
 
-/** The links that work, newest first. */
+/** The valid links, newest first. */
 export async function listShares(context: Context, userId: string): Promise<{ items: Share[] }> {
   const { db, now } = context
   const working = and(eq(shares.userId, userId), gt(shares.expiresAt, new Date(now())))
@@ -130,7 +126,7 @@ export async function listShares(context: Context, userId: string): Promise<{ it
   return { items: rows.map((row) => shown(context, row)) }
 }
 
-/** @throws Refusal 404 for a link that is not this pilgrim's, 409 after a withdrawal */
+/** @throws Refusal 404 for a link of another pilgrim, 409 after a withdrawal */
 export async function changeShare(context: Context, id: string, request: ChangeShareRequest): Promise<Share> {
   const { user_id: userId, live_hours: hours, show_name: showName } = request
   const nowMs = context.now()
@@ -147,14 +143,14 @@ export async function changeShare(context: Context, id: string, request: ChangeS
     }
     if (Object.keys(changes).length === 0) return held
     const [changed] = await tx.orm.update(shares).set(changes).where(mine).returning()
-    // A revocation holds no lock.
+    // A revocation does not take that lock.
     if (changed === undefined) throw unknown()
     return changed
   })
   return shown(context, row)
 }
 
-/** @throws Refusal 404 for a link that is not this pilgrim's */
+/** @throws Refusal 404 for a link of another pilgrim */
 export async function revokeShare(
   { db }: Context,
   id: string,

@@ -1,4 +1,4 @@
-/** How a pilgrim gets on, and what a map shows of it, from their last points: pure functions. */
+/** A pilgrim's progress and its map, from their last points: pure functions. */
 import { measuredRoute, type Route, type Station } from '#shared/core/map/walking-route.ts'
 import { kmAlong, stationsAhead } from '#shared/core/rules/along-route.ts'
 import { distanceMm, METRES_PER_DEGREE, simplifyLine, type Place } from '#shared/core/rules/geo.ts'
@@ -13,14 +13,14 @@ export interface Fix {
 
 const MINUTE_MS = 60_000
 const HOUR_MS = 60 * MINUTE_MS
-/** A phone that has sent within this time is heard of. */
+/** A phone that has sent within this time counts as connected. */
 const HEARD_MS = 5 * MINUTE_MS
 /** After this time without news no arrival is estimated. */
 const NEWS_MS = 30 * MINUTE_MS
-/** Within this distance for this time a pilgrim rests. */
+/** A pilgrim who stays within this distance for this time is resting. */
 const REST_M = 60
 const REST_MS = 15 * MINUTE_MS
-/** A shorter time tells no speed. */
+/** Minimum time for a speed. */
 const SPEED_MS = 10 * MINUTE_MS
 const LEAST_KMH = 1
 
@@ -28,7 +28,7 @@ interface NextStation {
   readonly station: Station
   /** Along the route, one decimal. */
   readonly km: number
-  /** Epoch milliseconds; null: no time can be estimated. */
+  /** Epoch milliseconds; null: cannot be estimated. */
   readonly expectedMs: number | null
 }
 
@@ -36,11 +36,11 @@ export interface Progress {
   readonly last: Fix
   readonly silentMs: number
   readonly isHeard: boolean
-  /** Since when the pilgrim rests, epoch milliseconds; null: they do not, or nothing is known. */
+  /** Start of the rest, epoch milliseconds; null: not resting, or not known. */
   readonly restsSinceMs: number | null
   /** Over the last hour, one decimal; null: not known. */
   readonly speedKmh: number | null
-  /** Along the route; null without a route, or away from it. */
+  /** Along the route; null without a route, or off the route. */
   readonly alongKm: number | null
   readonly next: NextStation | null
   readonly previous: Station | null
@@ -86,7 +86,7 @@ function speedOf(points: readonly Fix[]): number | null {
   const [first, last] = [points[0], points.at(-1)]
   if (first === undefined || last === undefined || last.t - first.t < SPEED_MS) return null
   let mm = 0
-  // Steps below ten metres are noise of a phone that lies still, as in the fold.
+  // Steps below ten metres are noise of a phone at rest, as in the fold.
   let anchor = first
   for (const point of points) {
     const step = distanceMm(anchor, point)
@@ -115,22 +115,20 @@ function nextOf(
   }
 }
 
-// What the map of a link is drawn from.
-
-/** Straight from the pilgrim: a station that is farther is not on the map at first. */
+/** In a straight line from the pilgrim; the initial view excludes stations farther away. */
 const NEAR_M = 6_000
-/** The line is as exact as in a picture of this width and height, in its pixels, and never more exact than this. */
+/** The line is as precise as a pixel of a picture of this size, but not more precise than the constant below. */
 const PICTURE = { width: 600, height: 450 } as const
 const FINEST_M = 2
-/** Its places are written in steps of this share of what the line may be off. */
+/** Its places are rounded to this share of the tolerance. */
 const STEP = 1 / 4
 
 type Position = readonly [lng: number, lat: number]
 
 interface ShownWay {
-  /** It ends where the pilgrim is. No place has a time. */
+  /** It ends at the pilgrim's position. No place has a time. */
   readonly line: readonly Position[]
-  /** What the map shows at first: the pilgrim, and the stations around who are near; or the whole line. */
+  /** The initial view of the map: the pilgrim, and nearby stations; or the whole line. */
   readonly fit: readonly Position[]
 }
 
@@ -154,7 +152,7 @@ export function shownWay(line: readonly Place[], around: readonly (Place | null)
     .flatMap((station) => (station === null ? [] : [metres(station)]))
     .filter(({ x, y }) => Math.hypot(x - here.x, y - here.y) <= nearM)
   const [wide, high] = extentOf([...way, ...near])
-  // In stages: steps that changed with each new place would tell more about a place each time.
+  // In stages: a tolerance that changed with each new place would reveal more about a place each time.
   const toleranceM = stageOf(Math.max(FINEST_M, wide / PICTURE.width, high / PICTURE.height))
   const step = (toleranceM * STEP) / METRES_PER_DEGREE
   const onStep = (degrees: number): number => rounded(Math.round(degrees / step) * step)

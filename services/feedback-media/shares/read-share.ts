@@ -1,4 +1,4 @@
-/** Reads what a link shows. A link that does not work any more is the same as one that has never existed. */
+/** Reads the content of a link. A link that no longer works is treated as one that never existed. */
 import { eq } from 'drizzle-orm'
 import type { ServiceContext } from '#shared/service/context.ts'
 import type { ActivityStatus } from '#shared/contracts/fields.ts'
@@ -21,7 +21,7 @@ export interface OpenShare {
   readonly row: ShareRow
   /** BCP 47. */
   readonly language: string | null
-  /** Null where the link shows no name. */
+  /** Null if the link shows no name. */
   readonly name: string | null
 }
 
@@ -36,9 +36,9 @@ export interface ShareView extends PublicFigures {
   /** The latest points are missing. */
   readonly incomplete: boolean
   readonly status: ActivityStatus
-  /** What the organisers say of the status. */
+  /** The organisers' message about the status. */
   readonly message: string | null
-  /** Null: the link does not show where the pilgrim is. */
+  /** Null: the link does not show the position. */
   readonly live: LiveView | null
 }
 
@@ -69,7 +69,7 @@ export async function readShare(context: ServiceContext, { row, name }: OpenShar
     readLive(context, row),
   ])
   const pilgrim = known.get(userId) ?? null
-  // A live link shows the place.
+  // A live link shows the exact position.
   const exposure = live !== null ? 'exact' : (await readExposure(context))(userId)
   return {
     name,
@@ -105,15 +105,15 @@ interface Way {
 }
 
 /**
- * Of each slot the first point is enough for the line. A phone that records each second sends more, and the time to
+ * The first point of each slot is enough for the line. A phone that records every second sends more, and the time to
  * draw a line can grow with the square of its points.
  */
 const SLOT_MS = 15_000
 const slotOf = ({ t }: Fix): number => Math.floor(t / SLOT_MS)
 
 /**
- * @param sinceMs beginning of the line, epoch milliseconds
- * @param fromMs nothing from before it is read, the last place included
+ * @param sinceMs start of the line, epoch milliseconds
+ * @param fromMs nothing earlier is read, including the last place
  */
 async function readWay(
   { db, kv }: Pick<ServiceContext, 'db' | 'kv'>,
@@ -121,7 +121,7 @@ async function readWay(
   sinceMs: number,
   fromMs: number,
 ): Promise<Way> {
-  // Before the stored points, so that points which a flush stores in between are not missing.
+  // Before the stored points, so that points stored by a flush in between are not missing.
   const waiting = await readPendingOf(kv, userId)
   const stored = await db.read(
     () => db.sql<Fix[]>`

@@ -18,9 +18,9 @@ import type { ShareView } from './read-share.ts'
 interface SharePage {
   readonly view: ShareView
   readonly texts: ShareTexts
-  /** Address of the page without parameters. */
+  /** URL of the page without parameters. */
   readonly url: string
-  /** Address of the card; it changes with what the card shows. */
+  /** URL of the card; it changes with the card's content. */
   readonly imageUrl: string
   readonly homeUrl: string
 }
@@ -62,8 +62,8 @@ ${raw(languages(language))}
 }
 
 /**
- * A page that says why there is nothing else: the link has ended, or the service is away.
- * @param renews whether the page tries again by itself
+ * A page for a link that has ended, or while the service is down.
+ * @param renews whether the page retries automatically
  */
 export function emptyPage(
   texts: ShareTexts,
@@ -116,7 +116,7 @@ const meta = (name: string, content: string | number): string =>
 const descriptionOf = ({ view, texts }: SharePage): string =>
   texts.words.description(publicKmText(view), view.checkins, texts.level(view.level))
 
-/** What chats and timelines show. Their bots run no script. */
+/** Metadata for chats and timelines, whose bots run no script. */
 function previewTags(page: SharePage): string {
   const { texts, url, imageUrl } = page
   const { words, language } = texts
@@ -153,7 +153,7 @@ const hasFigures = ({ km, checkins }: ShareView): boolean => km > 0 || checkins 
 function figures({ view, texts }: SharePage): string {
   const { words } = texts
   const km = publicKmText(view)
-  // It follows from the kilometres: none is told where they are none.
+  // It is computed from the kilometres, so it is missing without them.
   const saved = carbonIn(texts.language, view.savedKg)
   const fact = (name: string, value: string) => markup`<div><dt>${name}</dt><dd>${raw(value)}</dd></div>`
   return markup`<dl class="facts">
@@ -164,7 +164,7 @@ ${raw(fact(words.level, markup`<span class="word"><span class="emblem" aria-hidd
 </dl>`
 }
 
-/** It shows the figures, which its description tells. */
+/** The description contains the figures of the card. */
 const cardImage = (page: SharePage): string => {
   const { texts, imageUrl } = page
   return markup`<img class="picture" src="${new URL(imageUrl).pathname + new URL(imageUrl).search}" width="${CARD_SIZE.width}" height="${CARD_SIZE.height}" alt="${texts.words.imageAlt(texts.name)} ${descriptionOf(page)}">`
@@ -183,7 +183,7 @@ const languages = (shown: Language): string =>
   )}</nav>
 </details>`
 
-/** The policy of the pages (proxy/pages/pages.ts), without what this one does not need. */
+/** The policy of the pages (proxy/pages/pages.ts), without parts that this one does not need. */
 export const SHARE_POLICY = [
   "default-src 'none'",
   "style-src 'self'",
@@ -198,7 +198,7 @@ export const SHARE_POLICY = [
 const paragraph = (sentence: string): string => markup`<p class="quiet small">${sentence}</p>`
 
 const MINUTE_MS = 60_000
-/** When nothing was heard for so long, the page says why that may be. */
+/** After this long a silence, the page explains possible causes. */
 const EXPLAINED_MS = 15 * MINUTE_MS
 
 export function liveState({ live }: ShareView, texts: ShareTexts): string {
@@ -222,7 +222,7 @@ ${raw(until)}`
 const button = (zoom: number, label: string, drawing: string): string =>
   markup`<button type="button" class="button icon" data-zoom="${zoom}" aria-label="${label}" title="${label}"><svg class="symbol" viewBox="0 0 24 24" aria-hidden="true"><path d="${drawing}"/></svg></button>`
 
-/** The map, which the page's script draws (proxy/pages/share/walk-map.ts), and a link to another one. */
+/** The map, drawn by the page's script (proxy/pages/share/walk-map.ts), and a link to another map. */
 export function liveMap({ live }: ShareView, texts: ShareTexts): string {
   const { progress, line } = live!
   if (progress === null) return ''
@@ -266,11 +266,11 @@ interface ShareTexts {
   readonly language: Language
   readonly words: ShareWords
   readonly event: string
-  /** The pilgrim's name, or the word for one. */
+  /** The pilgrim's name, or the word for a pilgrim. */
   readonly name: string
   readonly nowMs: number
   readonly followed: Followed
-  /** Time of day; with the day when it is not today's. */
+  /** Time of day, with the day if it is not today. */
   clock(ms: number): string
   ago(ms: number): string
   level(level: Level): string

@@ -1,7 +1,4 @@
-/**
- * `GET /s/<id>` and `GET /s/<id>.png`: the page of a link, and its card. No cache keeps either, so an end holds at
- * once.
- */
+/** `GET /s/<id>` and `GET /s/<id>.png`: the page of a link, and its card. Neither is cached, so a link ends at once. */
 import type { ServiceContext } from '#shared/service/context.ts'
 import { Language } from '#shared/contracts/bot.ts'
 import { isDatabaseUnavailable } from '#shared/stores/db/db.ts'
@@ -17,13 +14,13 @@ import { answerPng } from '../png-answer.ts'
 import { findShare, type OpenShare, readShare, type ShareView } from './read-share.ts'
 import { emptyPage, SHARE_POLICY, sharePage, shareTexts } from './share-page.ts'
 
-/** What a page shows is read again after this time. Whether the link works is always read. */
+/** The content of a page is read again after this time. Whether the link works is always read. */
 const KEPT_MS = 5_000
 const MAX_KEPT = 500
 const RETRY_S = 5
 
 const NEVER = 'private, no-store'
-/** A viewer may keep the current card, but asks each time. */
+/** A viewer may cache the current card, but revalidates each time. */
 const ASK = 'private, no-cache'
 
 interface ShareRequest {
@@ -71,7 +68,7 @@ async function showPage(
   const { config, event, now } = context
   const chosen = Language.safeParse(lang).data
   const accepted = acceptedTags(request.headers.get('accept-language'))
-  /** @param others languages to use where the reader's request names none */
+  /** @param others languages to use if the reader's request names none */
   const languageOf = (...others: (string | null)[]): Language =>
     chosen ?? event.current.languageOf(accepted.length > 0 ? accepted : others)
   const textsFor = (language: Language, name: string | null) =>
@@ -112,7 +109,7 @@ async function showPage(
   }
 }
 
-/** Chats keep a picture by its address, so the address changes with what the picture shows. */
+/** Chats cache a picture by its URL, so the URL changes with the content of the picture. */
 const versionOf = (
   { name, level, km, checkins, savedKg, unlocked }: ShareView,
   { ownLevelNames }: Event,
@@ -133,14 +130,14 @@ const html = (page: string, language: Language, status: number): Response =>
     }),
   )
 
-/** No search engine lists the page, and no link from it tells its address. */
+/** Search engines must not list the page, and links from it must not reveal its URL. */
 function withoutTraces(response: Response): Response {
   response.headers.set('X-Robots-Tag', 'noindex')
   response.headers.set('Referrer-Policy', 'no-referrer')
   return response
 }
 
-/** Reads what a link shows, once for all who ask within `KEPT_MS`. */
+/** Reads the content of a link, once for all requests within `KEPT_MS`. */
 function createReader(context: ServiceContext): (share: OpenShare) => Promise<ShareView> {
   const kept = new Map<string, { readonly age: Elapsed; readonly view: Promise<ShareView> }>()
   return (share) => {
@@ -151,7 +148,7 @@ function createReader(context: ServiceContext): (share: OpenShare) => Promise<Sh
     if (held !== undefined && held.age() < KEPT_MS) return held.view
     const view = readShare(context, share)
     view.catch(() => kept.delete(key))
-    // Not only when there are too many: a line that nobody asks for any more is not held, and goes with an erasure.
+    // Every time, not only when there are too many: an unused line is dropped, and so disappears after an erasure.
     for (const [other, { age }] of kept) if (age() >= KEPT_MS) kept.delete(other)
     if (kept.size >= MAX_KEPT) kept.clear()
     kept.set(key, { age: context.stopwatch(), view })

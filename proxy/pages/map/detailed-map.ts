@@ -1,7 +1,4 @@
-/**
- * The detailed map, below the page's own pictures: it is loaded when the reader asks for it, and given up when it
- * fails.
- */
+/** The detailed map, below the page's own pictures: loaded on request, and dropped when it fails. */
 import { words } from './words.ts'
 import { signal } from '@preact/signals'
 import { showToast } from '../design/toast.tsx'
@@ -12,15 +9,15 @@ import { data, isScreen } from './state.ts'
 import type { NamedPlace } from './tiles-style.ts'
 import { MOST_DENSE, tokensOf } from './view.ts'
 
-/** Set by the build: the event has tiles. Without them nothing of this is in the page. */
+/** Set by the build: the event has tiles. Without them the page contains nothing of this. */
 declare const HAS_TILES: boolean
 const load = HAS_TILES ? () => import('./draw-tiles.ts') : null
 
-/** A display on a wall has nobody who asks. */
+/** A wall display has no reader to request it. */
 export const hasDetailedMap = load !== null && !isScreen
 
 export const detailed = signal<'off' | 'loading' | 'on'>('off')
-/** Who made the tiles. */
+/** Attribution of the tiles. */
 export const tilesSource = signal('')
 
 const lookingOf = ({ x, y, zoom }: Camera): Looking => ({ lng: lngOf(x), lat: latOf(y), zoom })
@@ -51,7 +48,7 @@ export class DetailedMap {
     detailed.value = 'loading'
     try {
       const tiles = await this.#draw()
-      // The reader may have changed their mind.
+      // The reader may have switched it off meanwhile.
       if (detailed.peek() !== 'loading') return tiles.remove()
       this.#tiles = tiles
       tilesSource.value = tiles.source
@@ -66,7 +63,7 @@ export class DetailedMap {
     this.#tiles?.look(lookingOf(camera))
   }
 
-  /** Theme, language or stations have changed. */
+  /** Call it when theme, language or stations have changed. */
   restyle(): void {
     this.#tiles?.restyle({
       colour: tokensOf(this.element),

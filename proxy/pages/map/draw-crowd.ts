@@ -1,6 +1,6 @@
 /**
- * Draws the crowd. A band along the route says by its width and colour how many: a circle in a light halo for each
- * cell. Cells of a plain crowd, and wide ones, are squares: somebody is anywhere in them.
+ * Draws the crowd. A band along the route shows the number of pilgrims by its width and colour: a circle in a light
+ * halo for each cell. Cells off the route, and wide ones, are squares: their pilgrims may be anywhere in them.
  */
 import type { Language } from '#shared/contracts/bot.ts'
 import { compactFormat } from '#shared/locales/units.ts'
@@ -11,30 +11,30 @@ import type { Colour, View } from './view.ts'
 
 /** Width of the band by step, 1 first; CSS pixels. */
 const BAND_PX = [7, 9, 11.5, 14.5, 18] as const
-/** Pilgrims on a kilometre of the band from which each step begins. */
+/** Pilgrims per kilometre of the band at which each step begins. */
 const PER_KM_FROM = [0, 8, 40, 200, 1_000] as const
 const HALO_PX = 1.5
-/** Of several circles so near to each other, one is drawn: the work is bounded by the screen. */
+/** Of circles closer than this only one is drawn, which bounds the work by the size of the screen. */
 const APART_PX = 3
-/** The band is as wide as three of these squares have pilgrims, so that it changes slowly. */
+/** The width of the band is averaged over three of these squares, so that it changes slowly. */
 const SMOOTH_PX = 16
 
 /** Cells of a band that are wider than this are squares. */
 const SQUARE_FROM_PX = 18
-/** A square stays visible when it is narrower, and has a line of ground beside it when it is wider. */
+/** Minimum width of a visible square; wider ones leave a line of ground beside them. */
 const LEAST_PX = 3
 const GAP_FROM_PX = 7
-/** Its round corners have this share of its width. */
+/** Radius of its corners as a share of its width. */
 const ROUND_SHARE = 0.26
 const ROUND_MOST_PX = 10
-/** Opacity of a square of each step: the ground and the route are seen through a thin crowd. */
+/** Opacity of a square by step: the ground and the route show through a thin crowd. */
 const OPACITY = [0.6, 0.7, 0.8, 0.9, 0.97]
 
-/** Squares over the canvas, one beyond each edge. */
+/** Grid of squares over the canvas, plus one beyond each edge. */
 class Grid {
   readonly columns: number
   readonly rows: number
-  /** A square and the eight around it, as differences of their keys. */
+  /** A square and its eight neighbours, as differences of their keys. */
   readonly near: readonly number[]
 
   constructor(
@@ -46,7 +46,7 @@ class Grid {
     this.near = [-1, 0, 1].flatMap((row) => [-1, 0, 1].map((column) => row * this.columns + column))
   }
 
-  /** What is farther out is in the square beyond the edge. */
+  /** Places farther out belong to the square beyond the edge. */
   keyOf(x: number, y: number): number {
     const column = Math.min(this.columns - 1, Math.max(0, Math.floor(x / this.side) + 1))
     const row = Math.min(this.rows - 1, Math.max(0, Math.floor(y / this.side) + 1))
@@ -61,7 +61,7 @@ class Grid {
 
 type Centre = readonly [x: number, y: number]
 
-/** Kilometres of a canvas pixel in the middle of the view. */
+/** Kilometres per canvas pixel in the middle of the view. */
 const kmOfPixel = ({ scale, top, height }: View): number =>
   (EARTH_KM * Math.cos((latOf(top + height / 2 / scale) * Math.PI) / 180)) / scale
 
@@ -111,14 +111,14 @@ export function drawCrowd(
   }
   context.globalAlpha = 1
   const km = 3 * SMOOTH_PX * px * kmOfPixel(view)
-  // One more than the step; 0: nobody.
+  // Step plus one; 0: no pilgrims.
   const levels = new Uint8Array(apart.columns * apart.rows)
   for (const [key, [x, y]] of circles) {
     const at = smooth.keyOf(x, y)
     const perKm = smooth.near.reduce((sum, by) => sum + (sums[at + by] ?? 0), 0) / km
     levels[key] = PER_KM_FROM.findLastIndex((from) => perKm >= from) + 1
   }
-  // Among circles of no smaller step, a small square looks the same and is drawn faster.
+  // Where all neighbours have at least this level, a square looks like a circle and draws faster.
   const bands = BAND_PX.map(() => ({ circles: [] as Centre[], squares: [] as Centre[] }))
   for (const [key, centre] of circles) {
     const level = levels[key]!
@@ -128,7 +128,7 @@ export function drawCrowd(
   }
   // Whole pixels, so that no seam shows.
   const side = Math.ceil(apart.side) + 1
-  // All halos lie below all bands. One path of all circles would take Chromium several times as long.
+  // All halos are below all bands. A single path of all circles would take Chromium several times as long.
   for (const halo of [HALO_PX, 0])
     for (const [step, { circles: round, squares }] of bands.entries()) {
       context.fillStyle = halo > 0 ? colour('map-halo') : colours[step]!
@@ -142,7 +142,7 @@ export function drawCrowd(
     }
 }
 
-/** One number stands for what is this near to it; the largest ones are written. */
+/** Only the largest of several numbers within this distance is shown. */
 const NUMBER_PX = 130
 const MOST_NUMBERS = 4
 const LEAST_NUMBERED = 10

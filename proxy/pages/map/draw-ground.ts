@@ -1,4 +1,4 @@
-/** Draws what stands still: land, borders and the route below the crowd, stations and names above it. */
+/** Draws the static parts: land, borders and the route below the crowd, stations and names above it. */
 import type { Language } from '#shared/contracts/bot.ts'
 import { placeName } from '#shared/core/rules/languages.ts'
 import { type Box, distinctLabels, drawLabels, type Label, type OverNames } from './labels.ts'
@@ -18,20 +18,20 @@ export interface Ground {
   readonly stations: readonly Station[]
   /** Index of the reader's station. */
   readonly mine: number | null
-  /** The route is walked up to here; null when it is not known. */
+  /** The route is walked up to here; null: not known. */
   readonly walkedKm: number | null
   readonly language: Language
-  /** Marks over the names, which names leave free. */
+  /** Marks above the names; names leave their place free. */
   readonly marks?: readonly OverNames[]
-  /** What lies over the map at the same place of the screen, which names leave free. */
+  /** Areas of the screen covered by other elements; names leave them free. */
   readonly covered?: readonly Box[]
-  /** The detailed map lies below: land and its names are drawn there. */
+  /** The detailed map is below and draws land and its names. */
   readonly detailed?: boolean
-  /** The dense parts of the crowd have their numbers. */
+  /** Whether the dense parts of the crowd have numbers. */
   readonly numbered?: boolean
 }
 
-/** Towns are shown from this zoom on. */
+/** Towns are shown from this zoom. */
 const TOWNS_ZOOM = 9.6
 
 export function drawGround(
@@ -55,7 +55,7 @@ function drawLand(
   colour: Colour,
 ): void {
   const { width, height, density, zoom } = view
-  // Without coasts all is land: the page does not know better.
+  // Without coasts everything is drawn as land.
   context.fillStyle = colour(counties === null ? 'map-land' : 'map-sea')
   context.fillRect(0, 0, width, height)
   if (counties !== null) {
@@ -103,7 +103,7 @@ export function strokeAll(
   context.stroke()
 }
 
-/** Adds a line to the path; places that fall on the same pixel are left out. */
+/** Adds a line to the path, without places that fall on the same pixel. */
 function trace(
   context: CanvasRenderingContext2D,
   view: View,
@@ -124,7 +124,7 @@ function trace(
   }
 }
 
-/** Thin and neutral, so that the crowd stands out; what is walked is thinner. */
+/** Thin and neutral, so that the crowd stands out; the walked part is thinner. */
 function drawRoute(
   context: CanvasRenderingContext2D,
   view: View,
@@ -178,7 +178,7 @@ function drawStations(
   context.fill()
 }
 
-/** Names in the order of their weight: a later one gives way. */
+/** Names in order of weight: a later one gives way. */
 function labelsOf(
   { stations, mine, counties, towns, language, detailed = false }: Ground,
   { zoom }: View,
@@ -192,7 +192,7 @@ function labelsOf(
   })
   const named = (shapes: AtlasShapes | null, kind: Label['kind']): Label[] =>
     shapes?.names.map((name) => ({ ...name, text: placeName(language, name), kind })) ?? []
-  // A town whose station is named says nothing more.
+  // A town with the name of a station is redundant.
   const isStation = ({ text }: Label) => stations.some(({ name }) => text.startsWith(name))
   return [
     ...(own === undefined ? [] : [stationLabel(own)]),

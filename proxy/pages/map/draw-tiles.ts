@@ -1,6 +1,6 @@
 /**
- * Draws the operator's vector tiles with MapLibre. A script of its own, which is loaded on request only: so it imports
- * nothing that the page itself uses.
+ * Draws the operator's vector tiles with MapLibre. A separate script, loaded only on request, so it imports nothing
+ * that the page itself uses.
  */
 import { addProtocol, Map as TileMap, setWorkerUrl } from 'maplibre-gl'
 import { PMTiles, Protocol, TileType } from 'pmtiles'
@@ -17,18 +17,18 @@ type Look = Pick<TilesStyle, 'colour' | 'language' | 'stations'>
 
 interface TilesOptions extends Look {
   readonly element: HTMLElement
-  /** Address of the archive, and of MapLibre's script for its background thread. */
+  /** URLs of the archive, and of MapLibre's script for its background thread. */
   readonly tiles: string
   readonly worker: string
-  /** Most pixels for a CSS pixel. */
+  /** Maximum pixels per CSS pixel. */
   readonly density: number
   readonly looking: Looking
-  /** The graphics processor has gone. */
+  /** The WebGL context was lost. */
   readonly onLost: () => void
 }
 
 export interface Tiles {
-  /** Who made the data; empty: the archive names nobody. */
+  /** Attribution of the data; empty: the archive has none. */
   readonly source: string
   look(looking: Looking): void
   restyle(look: Look): void
@@ -46,7 +46,7 @@ addProtocol('pmtiles', protocol.tile)
 /** MapLibre counts zooms for tiles of 512 pixels. */
 const cameraOf = ({ lng, lat, zoom }: Looking) => ({ center: [lng, lat] as [number, number], zoom: zoom - 1 })
 
-/** @throws Error when the archive can not be read, or nothing can be drawn */
+/** @throws Error when the archive cannot be read, or nothing can be drawn */
 export async function drawTiles(options: TilesOptions): Promise<Tiles> {
   const { element, worker, density, looking, onLost } = options
   const address = new URL(options.tiles, location.href).href
@@ -70,7 +70,7 @@ export async function drawTiles(options: TilesOptions): Promise<Tiles> {
   try {
     await new Promise((resolve, reject) => {
       map.once('load', resolve)
-      // Later on a tile that is missing leaves its place empty, until it is asked for again.
+      // After the start, a missing tile leaves its place empty until it is requested again.
       map.on('error', ({ error }) => reject(error))
     })
   } catch (error) {
@@ -86,6 +86,6 @@ export async function drawTiles(options: TilesOptions): Promise<Tiles> {
   }
 }
 
-/** The text of a piece of HTML, which is not shown as such. */
+/** The text of an HTML fragment, which is never inserted as HTML. */
 const textOf = (html: string): string =>
   new DOMParser().parseFromString(html, 'text/html').body.textContent.trim()

@@ -1,16 +1,16 @@
 /**
- * Draws a day's way over the ground: a brush stroke on foot, dashes by a motor, dots over a gap, a gold seal for each
- * check-in; other days thin and grey.
+ * Draws a day's walk over the ground: a brush stroke on foot, dashes for motor transport, dots over a gap, a gold seal
+ * for each check-in; other days thin and grey.
  */
 import { strokeAll } from './draw-ground.ts'
 import type { Place, Shape } from './shapes.ts'
 import type { Colour, View } from './view.ts'
 
-/** A way in the coordinates of the map. */
+/** A walk in the coordinates of the map. */
 export interface WayShapes {
   readonly onFoot: readonly Shape[]
   readonly byMotor?: readonly Shape[]
-  /** No position between two places; the distance is counted as a straight line. */
+  /** No position between two places; the distance counts as a straight line. */
   readonly gaps?: readonly Shape[]
   /** `counts`: inside the event's area. */
   readonly checkIns?: readonly (Place & { readonly counts: boolean })[]
@@ -25,7 +25,7 @@ const GAP_PX = 3.5
 const SEAL_PX = 6
 const END_PX = 11
 
-/** The day that is looked at, and the others in a pale tone. */
+/** The selected day, and the others in a pale tone. */
 interface DrawnWay {
   readonly day: WayShapes | null
   readonly others?: readonly WayShapes[]
@@ -54,7 +54,7 @@ export function drawWay(
   strokeAll(context, view, onFoot, colour('map-walked'), STROKE_PX * density)
   const seal = (place: Place, size: number, fill: string, edge: string): void =>
     drawSeal(context, view, place, { size, fill: colour(fill), edge: colour(edge) })
-  // Marks at one place are one: the last place stands for those below it.
+  // Marks at one place are merged: the last one covers those below it.
   const isApart = ({ x, y }: Place): boolean =>
     last === null || Math.hypot(x - last.x, y - last.y) * view.scale > END_PX * density
   if (first !== null && isApart(first)) seal(first, END_PX - 3, 'map-halo', 'map-walked')

@@ -1,6 +1,6 @@
 /**
- * Follows the event: asks for what has changed, more or less every twelve seconds. While nobody looks it asks once a
- * minute for a reader who waits at a station, and else not at all.
+ * Follows the event: requests changes about every twelve seconds. While the page is hidden it requests them once a
+ * minute for a reader who waits at a station, otherwise not at all.
  */
 import {
   type Client,
@@ -15,13 +15,13 @@ import { offerLanguages } from '../frame/language.ts'
 import { remember, remembered } from '../frame/storage.ts'
 
 const NAME = 'map-4'
-/** Older news tell nothing any more. */
+/** Older news are useless. */
 const LONGEST_KEPT_MS = 30 * 86_400_000
 
 interface Kept {
   readonly news: EventMap
   readonly route: EventRoute | null
-  /** What the service's clock was ahead of the browser's. */
+  /** Lead of the service's clock over the browser's. */
   readonly aheadMs: number
 }
 
@@ -38,27 +38,27 @@ function restore(): void {
     const kept = JSON.parse(text) as Kept
     const [asOfMs, startsMs] = [Date.parse(kept.news.as_of), Date.now() + kept.aheadMs]
     if (startsMs - asOfMs > LONGEST_KEPT_MS) return
-    // After a clock was set back the age is not known: the news are not shown as if they were of now.
+    // If the clock was set back, the age is unknown: mark the data as outdated.
     setClock(startsMs < asOfMs ? asOfMs + GONE_MS : startsMs)
     route.value = kept.route
     news.value = kept.news
   } catch {
-    // Another release has kept something else: the next answer replaces it.
+    // The stored value has another release's format: the next answer replaces it.
     remember(NAME, null)
   }
 }
 
-/** Readers ask at different moments, so that they do not all come at once. */
+/** Readers request at different moments, so that they do not all come at once. */
 const EVERY_MS = 10_000
 const SPREAD_MS = 5_000
 const HIDDEN_MS = 60_000
-/** After a failure the pauses grow up to this. */
+/** Maximum pause after failures. */
 const LONGEST_MS = 60_000
 const TIMEOUT_MS = 15_000
 const KEEP_MS = 60_000
 const TICK_MS = 5_000
 
-/** Starts to follow; it goes on until the page is closed. */
+/** Starts to follow, until the page is closed. */
 export function follow(client: Client = createClient({ baseUrl: '' })): void {
   restore()
   let timer: ReturnType<typeof setTimeout> | undefined

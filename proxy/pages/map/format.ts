@@ -1,4 +1,4 @@
-/** Figures, times and names as the reader's language writes them. */
+/** Formats figures, times and names in the reader's language. */
 import { words } from './words.ts'
 import type { EventMap, EventRoute } from '#shared/client/index.ts'
 import { language } from '../frame/language.ts'
@@ -14,7 +14,7 @@ export const kmText = (value: number): string => `${figure(value)} ${UNITS[langu
 const dayOf = (ms: number): string =>
   new Intl.DateTimeFormat('en-CA', { dateStyle: 'short', timeZone: timeZone.value }).format(ms)
 
-/** Time in the event's zone; with the day of the week when it is not today. */
+/** Time in the event's zone, with the day of the week if it is not today. */
 export function clock(time: string | number): string {
   const ms = typeof time === 'number' ? time : Date.parse(time)
   const today = dayOf(ms) === dayOf(nowMs.value)
@@ -39,14 +39,14 @@ const hourOf = (ms: number): number =>
     new Intl.DateTimeFormat('en', { hour: 'numeric', hourCycle: 'h23', timeZone: timeZone.value }).format(ms),
   )
 
-/** So far ahead the pace of the last hours tells a time, and the mean of the walk two hours around it. */
+/** Within this time an arrival by pace is shown as a time, and one by the mean of the walk as two hours around it. */
 const TIME_WITHIN_MS = 5 * HOUR_MS
-/** Hours from which night, morning, afternoon and evening begin. */
+/** Hours at which night, morning, afternoon and evening begin. */
 const PARTS_FROM = [0, 5, 12, 18] as const
 
 /**
- * When somebody arrives, as exactly as it is known: `about 14:10`, `18:00–20:00`, the planned time, or the part of a
- * day that is far ahead by the mean of the walk.
+ * An arrival, as precise as it is known: `about 14:10`, `18:00–20:00`, the planned time, or the part of a distant day
+ * by the mean of the walk.
  */
 export function arrivalText(at: string, by: EventMap['estimates'][number]['by']): string {
   const ms = Date.parse(at)
@@ -55,7 +55,7 @@ export function arrivalText(at: string, by: EventMap['estimates'][number]['by'])
   const isSoon = ms - nowMs.value <= TIME_WITHIN_MS
   if (bySpeed && isSoon) return words.value.about(clock(ms))
   const isSpan = bySpeed || isSoon
-  // Nobody arrives before now.
+  // An arrival is never in the past.
   const fromMs = isSpan ? Math.max(ms - HOUR_MS / 2, nowMs.value) : ms
   const days = Math.round((Date.parse(dayOf(fromMs)) - Date.parse(dayOf(nowMs.value))) / DAY_MS)
   const hour = hourOf(fromMs)
@@ -73,7 +73,7 @@ export function arrivalText(at: string, by: EventMap['estimates'][number]['by'])
 export const stationName = ({ name, names }: EventRoute['stations'][number]): string =>
   names[language.value] ?? name
 
-/** Where a place of the route is: near a station, or between two. Null without stations. */
+/** Description of a place on the route: near a station, or between two. Null without stations. */
 export function whereText(place: PlaceOnRoute): string | null {
   const around = stationsAround(place, route.value?.stations ?? [])
   if (around === null) return null

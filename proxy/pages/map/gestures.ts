@@ -12,11 +12,11 @@ interface Movable {
   camera(): Camera
   /** @param moving more movement follows */
   move(camera: Camera, moving: boolean): void
-  /** A tap that moved nothing, in CSS pixels from the centre. */
+  /** A tap without movement, in CSS pixels from the centre. */
   tap(x: number, y: number): void
   /**
    * For a map in a page that scrolls: one finger and the wheel scroll the page, two fingers move the map, and the wheel
-   * zooms it with Ctrl or when it has the focus. Called when somebody tried the other, to say so.
+   * zooms it with Ctrl or when it has the focus. Called with the other gesture, to explain this.
    */
   shared?(tried: 'wheel' | 'touch'): void
 }
@@ -115,7 +115,7 @@ export function listenToGestures(element: HTMLElement, map: Movable, signal: Abo
   element.addEventListener('keydown', (event) => moveByKey(event, map), { signal })
 }
 
-/** Two fingers move the map, and not the page. */
+/** Two fingers move the map instead of the page. */
 function keepPage(event: TouchEvent): void {
   if (event.touches.length > 1 && event.cancelable) event.preventDefault()
 }
@@ -125,7 +125,7 @@ const LINE_PX = 20
 function turnWheel(event: WheelEvent, map: Movable, at: Place): void {
   event.preventDefault()
   const pixels = event.deltaY * (event.deltaMode === WheelEvent.DOM_DELTA_LINE ? LINE_PX : 1)
-  // A pinch on a touch pad comes as a wheel with Ctrl, in smaller steps.
+  // A pinch on a touch pad arrives as a wheel event with Ctrl, in smaller steps.
   const by = -pixels * (event.ctrlKey ? 0.012 : 0.0025)
   map.move(zoomed(map.camera(), Math.max(-1, Math.min(1, by)), at.x, at.y), true)
 }

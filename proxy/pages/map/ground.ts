@@ -1,11 +1,11 @@
-/** What every map stands on: coasts and borders, the stations of the route. */
+/** The base of every map: coasts and borders, and the stations of the route. */
 import type { EventRoute } from '#shared/client/index.ts'
 import type { Language } from '#shared/contracts/bot.ts'
 import type { Station } from './draw-ground.ts'
 import { type Bounds, worldX, worldY } from './projection.ts'
 import { type Atlas, type AtlasShapes, atlasShapes } from './shapes.ts'
 
-/** Taiwan's main island: what is shown before anything else is known. */
+/** Taiwan's main island: the initial view before any data. */
 export const LAND: Bounds = {
   west: worldX(119.9),
   north: worldY(25.4),
@@ -13,7 +13,7 @@ export const LAND: Bounds = {
   south: worldY(21.85),
 }
 
-/** Loads coasts and borders, where the event has them. Without them a map shows the route alone. */
+/** Loads coasts and borders, if the event has them. Without them a map shows only the route. */
 export async function loadAtlas(
   address: string | undefined,
   use: (shapes: AtlasShapes) => void,
@@ -23,7 +23,7 @@ export async function loadAtlas(
     const answer = await fetch(address)
     if (answer.ok) use(atlasShapes((await answer.json()) as Atlas))
   } catch {
-    // Without a network: it is tried again with one.
+    // Without a network: retried when it is back.
     addEventListener('online', () => void loadAtlas(address, use), { once: true })
   }
 }

@@ -28,7 +28,7 @@ const COLOURS: Readonly<Record<Label['kind'], string>> = {
   county: 'map-label',
   town: 'map-label',
 }
-/** A station's name stands at its right. */
+/** Offset of a station's name to its right. */
 const BESIDE_PX = 8
 
 /** Between two names, at their ends. */
@@ -48,7 +48,7 @@ export type Box = readonly [number, number, number, number]
 export const meets = ([l, t, r, b]: Box, [left, top, right, bottom]: Box): boolean =>
   l < right && left < r && t < bottom && top < b
 
-/** A mark that stands over the names. */
+/** A mark above the names. */
 export interface OverNames extends Place {
   /** Its sign and its name, in CSS pixels from its place. */
   readonly boxes: readonly Box[]
@@ -70,7 +70,7 @@ export function boxesOf(
 
 type Spot = Pick<Placed, 'px' | 'py' | 'align'>
 
-/** Where a name may stand, the best place first: a station's beside it, or below where marks take both sides. */
+/** Possible places of a name, the best first: beside a station, or below it if marks take both sides. */
 function spotsOf({ kind }: Label, [x, y]: readonly [number, number], { wide, size, beside }: Sizes): Spot[] {
   if (kind === 'county' || kind === 'town') return [{ px: x - wide / 2, py: y, align: 'left' }]
   return [
@@ -85,12 +85,12 @@ interface Sizes {
   readonly beside: number
 }
 
-/** A way that comes back has the same station twice. */
+/** A route that returns on the same road has the same station twice. */
 const SAME_WITHIN_PX = 120
 
 /**
- * Those that fit, in the order of their weight.
- * @param covered where something else lies over the map
+ * The labels that fit, in order of weight.
+ * @param covered areas covered by other elements
  */
 export function distinctLabels(
   view: View,

@@ -1,4 +1,4 @@
-/** A map in an element of a page: it paints, moves, and shows what its page wants until the reader moves it. */
+/** A map in an element of a page: it paints, moves, and shows the page's default view until the reader moves it. */
 import type { Mark } from '../design/marks.tsx'
 import { listenToGestures } from './gestures.ts'
 import type { OverNames } from './labels.ts'
@@ -9,23 +9,23 @@ import { type Camera, scaleOf, type Size, worldX, worldY, zoomed } from './proje
 
 interface MapFrameOptions {
   readonly scene: Scene
-  /** Where the map looks by itself. */
+  /** The default view. */
   readonly home: (size: Size) => Camera
-  /** A display on a wall has nobody who moves the map. */
+  /** A wall display, which is not moved by readers. */
   readonly still?: boolean
-  /** The page scrolls over the map; called when somebody tried to move the map as if it did not. */
+  /** The page scrolls over the map; called when a reader tries to move the map with a gesture that scrolls. */
   readonly onShared?: (tried: 'wheel' | 'touch') => void
-  /** A tap that moved nothing, in CSS pixels from the centre. */
+  /** A tap without movement, in CSS pixels from the centre. */
   readonly onTap?: (x: number, y: number) => void
-  /** Every movement, before anything is painted. */
+  /** Every movement, before painting. */
   readonly onMoved?: (camera: Camera) => void
-  /** The pictures were painted: what stands over them is placed anew. */
+  /** The pictures were painted: elements over them must be placed again. */
   readonly onPainted?: (camera: Camera, size: Size) => void
-  /** The marks have other places or names: what the names on the map leave free. */
+  /** The marks have other places or names, so the names on the map leave other places free. */
   readonly onNamed?: (free: readonly OverNames[]) => void
 }
 
-/** Where a camera shows a place, in CSS pixels of the frame. */
+/** Converts a place to CSS pixels of the frame. */
 export const placing = (camera: Camera, { width, height }: Size): Placing => {
   const scale = scaleOf(camera.zoom)
   return (lng, lat) => ({
@@ -43,15 +43,15 @@ export class MapFrame {
   #camera: Camera = { x: 0.5, y: 0.5, zoom: 4 }
   #size: Size = { width: 0, height: 0 }
   #places: Places = {}
-  /** Where the pictures of now show a place. */
+  /** The placing of the current pictures. */
   #placing: Placing | null = null
-  /** What the names on the map leave free, as text. */
+  /** The areas that names leave free, as text. */
   #free = '[]'
   #isMoved = false
 
   /**
-   * @param frame holds an element `.world` with the canvases `ground`, `crowd` and `names`, and elements with
-   * `data-mark`
+   * @param frame contains an element `.world` with the canvases `ground`, `crowd` and `names`, and elements with
+   *   `data-mark`
    */
   constructor(
     protected readonly frame: HTMLElement,
@@ -101,7 +101,7 @@ export class MapFrame {
     return this.#size
   }
 
-  /** The reader has moved the map, so it does not move by itself. */
+  /** The reader has moved the map, so it no longer follows. */
   get isMoved(): boolean {
     return this.#isMoved
   }
@@ -131,7 +131,7 @@ export class MapFrame {
     if (this.#placing === null) return
     const free = nameMarks(this.frame, this.#placing, this.#places)
     const text = JSON.stringify(free)
-    // The same ones draw nothing again.
+    // Unchanged marks need no repaint.
     if (text === this.#free) return
     this.#free = text
     this.#options.onNamed?.(free)
@@ -141,20 +141,20 @@ export class MapFrame {
     this.look(zoomed(this.#camera, by))
   }
 
-  /** The reader looks somewhere; the map does not move by itself any more. @param moving more movement follows */
+  /** The reader moves the map, which stops following. @param moving more movement follows */
   look(camera: Camera, moving = false): void {
     const { x, y, zoom } = this.#camera
     this.#isMoved ||= camera.x !== x || camera.y !== y || camera.zoom !== zoom
     this.#move(camera, moving)
   }
 
-  /** The map moves by itself again. */
+  /** The map follows again. */
   follow(): void {
     this.#isMoved = false
     this.refit()
   }
 
-  /** What the map shows by itself may be somewhere else. */
+  /** Call it when the default view may have changed. */
   refit(): void {
     if (this.#isMoved || this.#size.width === 0) return
     this.#move(this.#options.home(this.#size), false)

@@ -1,4 +1,4 @@
-/** What every map that can be moved has: its pictures with the marks over them, and buttons. */
+/** The parts of every movable map: its pictures with the marks over them, and buttons. */
 import type { ComponentChildren } from 'preact'
 import { Button } from '../design/button.tsx'
 import { type Mark, MarkSymbol } from '../design/marks.tsx'
@@ -6,13 +6,13 @@ import { Symbol } from '../design/symbol.tsx'
 import type { MapFrame } from './map-frame.ts'
 import { pageWords } from '../frame/language.ts'
 
-/** A later one lies above. */
+/** In drawing order: a later one is above. */
 const MARKS: readonly Mark[] = ['tail', 'middle', 'front', 'palanquin', 'me']
 
 interface WorldProps {
-  /** Names of the marks that the map may have. */
+  /** Names of the possible marks. */
   readonly names?: Partial<Readonly<Record<Mark, string>>>
-  /** The leader is a baton. */
+  /** Whether the leader is a baton. */
   readonly isRelay?: boolean
   readonly children?: ComponentChildren
 }

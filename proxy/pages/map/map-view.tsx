@@ -1,4 +1,4 @@
-/** The map itself: canvases and the marks over them in one element that moves, connected with what the page knows. */
+/** The map itself: canvases and marks in one movable element, connected to the state of the page. */
 import { words } from './words.ts'
 import { useCallback, useEffect, useLayoutEffect, useRef } from 'preact/hooks'
 import { Button } from '../design/button.tsx'
@@ -42,12 +42,12 @@ const PROCESSION_ZOOM = 12.5
 const ROUTE_ZOOM = 13
 const ME_ZOOM = 14
 const FIND_MS = 15_000
-/** What lies over this share of the map's width is an edge of it. */
+/** An element that covers at least this share of the map's width counts as its edge. */
 const EDGE_SHARE = 0.5
 const COVERED_SHARE = 0.45
-/** A tap chooses a station within this many pixels. */
+/** A tap selects a station within this many pixels. */
 const TAP_PX = 22
-/** From this zoom on, stations are far enough from each other to tap one. */
+/** Minimum zoom at which stations are far enough apart to tap. */
 const TAP_ZOOM = 9.5
 
 /** Shows the procession until the reader moves the map. */
@@ -117,7 +117,7 @@ class MapCamera extends MapFrame {
     super.look(camera, moving)
   }
 
-  /** Asks the browser for the reader's position; it stays on the device. A second call removes the mark. */
+  /** Requests the reader's position from the browser; it stays on the device. A second call removes the mark. */
   findMe(): void {
     if (me.value !== null) {
       me.value = null
@@ -129,7 +129,7 @@ class MapCamera extends MapFrame {
     }
     if (!('geolocation' in navigator)) return failed(words.value.meUnknown)
     isFindingMe.value = true
-    // A question of the browser that is left open is never answered.
+    // A permission prompt that is left open is never answered.
     setTimeout(() => (isFindingMe.value = false), FIND_MS + 5_000)
     navigator.geolocation.getCurrentPosition(
       ({ coords }) => {
@@ -150,7 +150,7 @@ class MapCamera extends MapFrame {
     return fitting(bounds, size, this.#insets(size), procession === null ? ROUTE_ZOOM : PROCESSION_ZOOM)
   }
 
-  /** Room for the marks' flags and names, and for what lies over the map at its edges. */
+  /** Space for the marks' flags and names, and for elements over the edges of the map. */
   #insets({ width, height }: Size): Insets {
     let [above, below] = [0, 0]
     for (const [left, top, right, bottom] of boxesOver(this.frame)) {
@@ -159,7 +159,7 @@ class MapCamera extends MapFrame {
       if (top + bottom < height) above = Math.max(above, bottom)
       else below = Math.max(below, height - top)
     }
-    // An open panel leaves a part of the map.
+    // Limits how much of the map an open panel counts as covering.
     const covered = Math.min(below, height * COVERED_SHARE)
     return { top: 56 + above, right: 64, bottom: 40 + covered, left: 48 }
   }
@@ -219,11 +219,11 @@ export function MapView() {
   )
 }
 
-/** Who made the data of the ground. */
+/** Attribution of the ground data. */
 function Source({ onShown }: { readonly onShown: () => void }) {
   const tiles = detailed.value === 'on'
   const source = tiles ? tilesSource.value : counties.value === null ? '' : pageWords.value.mapSource
-  // Names leave its place free. Before the next picture is drawn, so that none is drawn twice.
+  // Names leave its place free. Before the next paint, so that nothing is drawn twice.
   useLayoutEffect(() => {
     if (source !== '') onShown()
   }, [onShown, source])

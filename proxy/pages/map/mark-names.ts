@@ -1,23 +1,23 @@
 /**
  * Places the names of the marks: none covers another, a button or the edge. The palanquin comes first, then the front,
- * the tail and the middle. A mark that would lie on another one joins its name.
+ * the tail and the middle. A mark that would overlap another one joins its name.
  */
 import { type Box, meets, type OverNames } from './labels.ts'
 import type { Places } from './marks-on-map.ts'
 import { worldX, worldY } from './projection.ts'
 
-/** Where the map shows a place, in CSS pixels of its frame. */
+/** Converts a place to CSS pixels of the map's frame. */
 export type Placing = (lng: number, lat: number) => { readonly x: number; readonly y: number }
 
 const BY_WEIGHT = ['palanquin', 'front', 'tail', 'middle'] as const
-/** Nearer than this share of a sign's width, two signs are one. */
+/** Signs closer than this share of their width are merged. */
 const SAME_SHARE = 0.7
-/** Between two names, CSS pixels. */
+/** Distance between two names, CSS pixels. */
 const GAP_PX = 2
 
 type Side = 'left' | 'right'
 
-/** What lies over a map, such as its buttons, in CSS pixels of its frame. */
+/** Elements over a map, such as its buttons, in CSS pixels of its frame. */
 export function boxesOver(frame: Element): Box[] {
   const { left, top } = frame.getBoundingClientRect()
   return [...frame.ownerDocument.querySelectorAll('[data-over-map]')].map((over) => {
@@ -41,11 +41,11 @@ function shownOf(element: HTMLElement, place: Placing, spot: Shown['spot']): Sho
   return { element, spot, ...place(spot.lng, spot.lat), sign: [left!, top!, left! + width!, top! + height!] }
 }
 
-/** Where the name of a mark would be at a side. The left is the mirror of the right. */
+/** The box of a mark's name on a side. The left is the mirror of the right. */
 function nameBox({ element }: Shown, side: Side): Box {
   const name = element.querySelector('span')!
   const style = getComputedStyle(name)
-  // The style has it in `em` of the name.
+  // The style defines it in `em` of the name.
   const away = Number.parseFloat(style.getPropertyValue('--name-away')) * Number.parseFloat(style.fontSize)
   const top = Number.parseFloat(style.top)
   const [from, to] = side === 'right' ? [away, away + name.offsetWidth] : [-away - name.offsetWidth, -away]
@@ -53,9 +53,9 @@ function nameBox({ element }: Shown, side: Side): Box {
 }
 
 /**
- * Joins marks that lie on each other, and chooses the side of each name.
- * @param frame the map, which holds the marks
- * @returns what the names on the map leave free
+ * Merges overlapping marks, and chooses the side of each name.
+ * @param frame the map, which contains the marks
+ * @returns areas that the names on the map leave free
  */
 export function nameMarks(frame: HTMLElement, place: Placing, marks: Places): readonly OverNames[] {
   const shown: Shown[] = []
@@ -74,12 +74,12 @@ export function nameMarks(frame: HTMLElement, place: Placing, marks: Places): re
     else {
       element.classList.add('joined')
       const first = same.element.querySelector('span')!
-      // The middle comes last by its weight, and stands before the tail.
+      // The middle has the lowest weight, but precedes the tail.
       first.dataset['also'] = ` · ${name.textContent}${first.dataset['also'] ?? ''}`
     }
   }
   const reader = frame.querySelector<HTMLElement>('[data-mark="me"]')
-  // The reader's own mark joins no other.
+  // The reader's own mark is never merged.
   if (reader !== null && marks.me) shown.push(shownOf(reader, place, marks.me))
   return chooseSides(frame, shown)
 }

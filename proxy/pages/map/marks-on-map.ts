@@ -1,4 +1,4 @@
-/** The marks that move: elements over the canvases, which glide from one place to the next. */
+/** The moving marks: elements over the canvases, which glide from one place to the next. */
 import type { Mark } from '../design/marks.tsx'
 import { type Camera, scaleOf, type Size, worldX, worldY } from './projection.ts'
 
@@ -19,10 +19,10 @@ export class MovingMarks {
   #size: Size = { width: 0, height: 0 }
   #frame = 0
 
-  /** @param elements one for each mark; one without a place is hidden */
+  /** @param elements one per mark; one without a place is hidden */
   constructor(private readonly elements: ReadonlyMap<Mark, HTMLElement>) {}
 
-  /** Where the marks are now. Those that were somewhere else go there. */
+  /** Moves the marks to their current places. */
   move(places: Places): void {
     this.#target = new Map(
       Object.entries(places).flatMap(([mark, place]) =>

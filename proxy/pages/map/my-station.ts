@@ -1,4 +1,4 @@
-/** Tells the reader when the procession comes to their station: on the page, and as a notification where allowed. */
+/** Notifies the reader when the procession comes to their station: on the page, and as a notification if allowed. */
 import { effect, signal } from '@preact/signals'
 import { words } from './words.ts'
 import { remember, remembered } from '../frame/storage.ts'
@@ -9,13 +9,13 @@ import { followed, freshness, leader, myStation, news, nowMs, route } from './st
 
 const SOON_MINUTES = 20
 
-/** The reader wants to be told. */
+/** The reader wants notifications. */
 export const wanted = signal(remembered('tell') === 'yes')
 
-/** The reader has chosen a station, and wants to be told. */
+/** The reader has chosen a station and wants notifications. */
 export const waits = (): boolean => wanted.value && myStation.value !== null
 
-/** Asks for permission, and tells from now on. @returns whether the browser allows notifications */
+/** Asks for permission, and enables notifications. @returns whether the browser allows them */
 export async function wantToBeTold(): Promise<boolean> {
   wanted.value = true
   remember('tell', 'yes')
@@ -27,16 +27,19 @@ export function tellNoMore(): void {
   remember('tell', null)
 }
 
-/** What is known of the reader's station, so that each is told once: `<station> waits`, `soon` or `arrived`. */
+/**
+ * The last notified state of the reader's station, so that each is notified once: `<station> waits`, `soon` or
+ * `arrived`.
+ */
 let told = remembered('told') ?? ''
 
-/** Watches the news from now on. */
+/** Starts watching the news. */
 export function watchMyStation(): void {
   effect(() => {
     const index = myStation.value
     const map = news.value
     const station = index === null ? undefined : route.value?.stations[index]
-    // Old news tell nothing about now.
+    // Old news say nothing about the present.
     if (
       !wanted.value ||
       index === null ||
@@ -50,13 +53,13 @@ export function watchMyStation(): void {
     const name = stationName(station)
     const isKnown = told.startsWith(`${index} `)
     if (hasReached(frontKm, station)) {
-      // A station that was chosen when the front had passed it is no news.
+      // If the front had already passed a station when it was chosen, that is no news.
       if (isKnown) tell(`${index} arrived`, words.value.arrived(name))
       else note(`${index} arrived`)
       return
     }
     if (!isKnown) note(`${index} waits`)
-    // Only the speed of now is exact enough for minutes.
+    // Only an estimate by the current speed is precise enough for minutes.
     const estimate = map.estimates.find((one) => one.station === index && one.by === 'speed')
     const at = (leader.value === null ? estimate?.front_at : estimate?.middle_at) ?? null
     const minutes = at === null ? Infinity : Math.round((Date.parse(at) - nowMs.value) / 60_000)
@@ -84,6 +87,6 @@ async function notify(text: string): Promise<void> {
     if (worker === undefined) new Notification(text)
     else await worker.showNotification(text, { tag: 'station' })
   } catch {
-    // A phone without a service worker shows none; the page has said it already.
+    // A phone without a service worker shows none; the page has already shown it.
   }
 }

@@ -1,4 +1,4 @@
-/** The public map, at `/`; with `?screen` for a display on a wall. */
+/** The public map, at `/`; with `?screen` for a wall display. */
 import { words } from './words.ts'
 import { signal } from '@preact/signals'
 import { Button } from '../design/button.tsx'
@@ -18,7 +18,7 @@ import { MyStation, Next, Stations } from './stations.tsx'
 import { WallPage } from './wall.tsx'
 import { pageWords } from '../frame/language.ts'
 
-/** The names and borders of towns are large, and the map shows them only when it is close. */
+/** The names and borders of towns are large, and only shown at close range. */
 const TOWNS_AFTER_MS = 1_500
 
 const open = signal(false)

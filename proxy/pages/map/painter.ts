@@ -1,7 +1,7 @@
 /**
- * Paints the map on three canvases: the ground, the crowd, and names over it. All are larger than the screen.
- * While the map moves, the finished pictures move with it; they are drawn anew when it rests, or when they no longer
- * cover the screen.
+ * Paints the map on three canvases: the ground, the crowd, and names over it. All are larger than the screen. While the
+ * map moves, the finished pictures move with it; they are redrawn when it rests, or when they no longer cover the
+ * screen.
  */
 import { drawCrowd } from './draw-crowd.ts'
 import { drawGround, drawNames, type Ground } from './draw-ground.ts'
@@ -14,15 +14,15 @@ import { type Colour, MOST_DENSE, tokensOf, type View, viewOf } from './view.ts'
 export interface Scene {
   readonly ground: Ground
   readonly crowd: Crowd | null
-  /** What a page of its own draws in the crowd's place, such as a pilgrim's way. */
+  /** Drawn by a page in place of the crowd, such as a pilgrim's walk. */
   readonly over?: (context: CanvasRenderingContext2D, view: View, colour: Colour) => void
 }
 
-/** Pixels beyond each edge of the screen that the pictures cover: a part of it, and a bound. */
+/** Pixels that the pictures extend beyond each edge of the screen: a share of it, and a maximum. */
 const MARGIN_SHARE = 0.3
 const MARGIN_MOST_PX = 240
 const REST_MS = 140
-/** A picture that is stretched more than this is drawn anew at once. */
+/** A picture stretched more than this is redrawn at once. */
 const STRETCH = 1.6
 
 export class Painter {
@@ -35,14 +35,14 @@ export class Painter {
   #frame = 0
   #rest: ReturnType<typeof setTimeout> | undefined
 
-  /** @param world the element that holds the canvases and the marks; it is moved while the map moves */
+  /** @param world the element that contains the canvases and the marks; it moves with the map */
   constructor(
     private readonly parts: Readonly<Record<'ground' | 'crowd' | 'names', HTMLCanvasElement>> & {
       readonly world: HTMLElement
     },
     camera: Camera,
     scene: Scene,
-    /** Called when marks must be placed anew. */
+    /** Called when marks must be placed again. */
     private readonly onPainted: (painted: Camera, size: Size) => void,
   ) {
     this.#camera = camera
@@ -57,7 +57,7 @@ export class Painter {
     this.#request()
   }
 
-  /** Shows other data. Only what has changed is drawn again. */
+  /** Shows other data. Only changed parts are redrawn. */
   update(scene: Scene): void {
     const before = this.#scene
     this.#scene = scene
@@ -91,7 +91,7 @@ export class Painter {
     this.#request()
   }
 
-  /** Whether the pictures, moved and stretched, cover the screen. */
+  /** Whether the moved and stretched pictures cover the screen. */
   #covers(): boolean {
     const stretch = 2 ** (this.#camera.zoom - this.#painted.zoom)
     if (stretch > STRETCH || stretch < 1 / STRETCH) return false
@@ -158,7 +158,7 @@ export class Painter {
   }
 }
 
-/** What lies over the map, which names leave free, in pixels of the canvas; and its edges, which would cut them. */
+/** Areas covered by other elements, in pixels of the canvas, and its edges: names avoid both. */
 function coveredOn(world: HTMLElement, { width, height }: Size, margin: number, density: number): Box[] {
   const edges: Box[] = [
     [0, 0, 0, height],
@@ -174,7 +174,7 @@ function coveredOn(world: HTMLElement, { width, height }: Size, margin: number, 
   ])
 }
 
-/** Size of a page's type, for which the sizes of names are meant. */
+/** Base font size of a page, for which the sizes of names are defined. */
 const USUAL_PX = 17
 const typeSize = (element: HTMLElement): number =>
   Number.parseFloat(getComputedStyle(element).fontSize) / USUAL_PX || 1

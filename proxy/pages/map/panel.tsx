@@ -1,4 +1,4 @@
-/** The same in words: how old the news are, where the procession is, what the organisers say, the way to the app. */
+/** The map in words: the age of the news, the procession's place, the organisers' message, the way to the app. */
 import { words } from './words.ts'
 import type { EventMap } from '#shared/client/index.ts'
 import { Rows } from '../design/list.tsx'
@@ -25,14 +25,14 @@ import { pageWords } from '../frame/language.ts'
 
 const BADGES = { active: 'good', paused: 'warning', ended: 'danger', awaited: '', unknown: '' } as const
 
-/** Coloured only while it is known to be so now. */
+/** Coloured only while the state is known to be current. */
 export const StandingBadge = () => (
   <span class={`badge ${freshness.value === 'fresh' ? BADGES[standing.value] : 'quiet'}`}>
     {words.value.standing[standing.value]}
   </span>
 )
 
-/** What the reader must know first: how old this is, whether it is paused, and what the organisers say. */
+/** Notices above everything else: the age of the news, a pause, and the organisers' message. */
 export function Notices() {
   const map = news.value
   const message = map?.message ?? null
@@ -63,7 +63,7 @@ export function Notices() {
   )
 }
 
-/** Large where the organisers say nothing: when it begins, or after the end what all have achieved. */
+/** Shown large without a message of the organisers: the start of the event, or the totals after its end. */
 const ownMessage = ({ status, totals, event: { starts_at } }: EventMap): string | null =>
   status === 'ended'
     ? totals && words.value.achieved(totals.pilgrims, figure(totals.km), figure(totals.carbon_saved_kg))
@@ -71,7 +71,7 @@ const ownMessage = ({ status, totals, event: { starts_at } }: EventMap): string 
       ? starts_at && words.value.begins(date(starts_at))
       : null
 
-/** That nobody is on the map, and from how many people on it shows a place. */
+/** Says that the map is empty, and how many people a place needs before it is shown. */
 export const nobodyText = ({ event }: EventMap): string =>
   `${words.value.nobody} ${words.value.crowdNote(event.crowd)}`
 
@@ -89,18 +89,18 @@ const Age = () => (
 )
 
 const PARTS = ['palanquin', 'front', 'middle', 'tail'] as const
-/** Slower than this the procession rests. */
+/** Below this speed the procession rests. */
 const RESTING_KMH = 0.5
 
 const HOUR_MS = 3_600_000
-/** Who walks was seen in the last two hours; older positions are those of a night. */
+/** Walkers were seen in the last two hours; older positions are from the night. */
 const OLD_HOURS = 3
 
 export function Procession() {
   const map = news.value
   if (map === null || !isAlive.value) return null
   if (map.on_map === 0 && map.middle === null && map.palanquin === null)
-    // Before it begins, the notice says when.
+    // Before the event begins, the notice shows the start.
     return standing.value === 'awaited' ? null : <p class="quiet">{nobodyText(map)}</p>
   const { front, tail, speed_kmh: speed } = map
   const spread = front?.route_km != null && tail?.route_km != null ? front.route_km - tail.route_km : 0
@@ -127,7 +127,7 @@ export function Procession() {
 
 const isSilent = (part: (typeof PARTS)[number]): boolean => part === 'palanquin' && silentSince.value !== null
 
-/** The whole route as a line, with the procession on it. The rows below say the same. */
+/** The route as a line, with the procession on it. The rows below contain the same. */
 function RouteBar() {
   const map = news.value!
   const length = route.value?.km ?? 0
@@ -151,13 +151,13 @@ function RouteBar() {
   )
 }
 
-/** The leader has the name of what it is in this event. */
+/** The leader's name depends on the kind of event. */
 export const partName = (part: (typeof PARTS)[number]): string =>
   part === 'palanquin' ? leaderName.value : words.value.part[part]
 
 function PartRow({ part }: { readonly part: (typeof PARTS)[number] }) {
   const place = news.value?.[part]
-  // Without a route there is nothing to say of a place that is no name.
+  // Without a route, an unnamed place has no description.
   if (place == null || (place.station === null && place.route_km === null)) return null
   const where = whereText(place)
   const along = place.route_km === null ? null : kmText(place.route_km)
@@ -176,7 +176,7 @@ function PartRow({ part }: { readonly part: (typeof PARTS)[number] }) {
   )
 }
 
-/** How the crowd is shown, and what is not. */
+/** How the crowd is shown, and what is left out. */
 export function Crowd() {
   const map = news.value
   if (map === null || !isAlive.value || map.on_map === 0) return null
@@ -208,7 +208,7 @@ export function Me() {
   )
 }
 
-/** The doors to the app, or to the organisers' pages in its place. */
+/** Links to the app, or to the organisers' pages instead. */
 export const Ways = () =>
   standing.value === 'ended' ? null : (
     <div class="row">

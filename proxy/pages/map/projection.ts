@@ -1,5 +1,6 @@
 /**
- * Mercator, and a camera over it. World coordinates: the whole world is the square from 0 to 1; y grows to the south.
+ * Mercator projection, and a camera over it. In world coordinates, the world is the square from 0 to 1; y grows to the
+ * south.
  */
 import { distanceMm } from '#shared/core/rules/geo.ts'
 
@@ -16,7 +17,7 @@ export interface Size {
   readonly height: number
 }
 
-/** Pixels at the edges that are covered by something else. */
+/** Pixels at the edges that are covered by other elements. */
 export interface Insets {
   readonly top: number
   readonly right: number
@@ -48,20 +49,20 @@ export const scaleOf = (zoom: number): number => 256 * 2 ** zoom
 
 const within = (value: number, least: number, most: number): number => Math.min(most, Math.max(least, value))
 
-/** A camera that stays on the world. */
+/** A camera clamped to the world. */
 const clamped = ({ x, y, zoom }: Camera): Camera => ({
   x: within(x, 0, 1),
   y: within(y, 0, 1),
   zoom: within(zoom, MIN_ZOOM, MAX_ZOOM),
 })
 
-/** Moves by CSS pixels: what was at a place of the screen is then (dx, dy) from it. */
+/** Moves the camera by CSS pixels: the content shifts by (dx, dy). */
 export function panned(camera: Camera, dx: number, dy: number): Camera {
   const scale = scaleOf(camera.zoom)
   return clamped({ ...camera, x: camera.x - dx / scale, y: camera.y - dy / scale })
 }
 
-/** Zooms around a place of the screen, in CSS pixels from its centre. */
+/** Zooms around a point of the screen, in CSS pixels from its centre. */
 export function zoomed(camera: Camera, by: number, fromX = 0, fromY = 0): Camera {
   const zoom = within(camera.zoom + by, MIN_ZOOM, MAX_ZOOM)
   const keep = 1 / scaleOf(camera.zoom) - 1 / scaleOf(zoom)
@@ -80,7 +81,7 @@ export function boundsOf(places: Iterable<readonly [x: number, y: number]>): Bou
   return west > east ? null : { west, north, east, south }
 }
 
-/** The closest camera that shows the bounds in the part of the screen that nothing covers. */
+/** The closest camera that shows the bounds in the uncovered part of the screen. */
 export function fitting(bounds: Bounds, size: Size, insets: Insets, maxZoom: number): Camera {
   const width = Math.max(40, size.width - insets.left - insets.right)
   const height = Math.max(40, size.height - insets.top - insets.bottom)

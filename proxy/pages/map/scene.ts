@@ -1,4 +1,4 @@
-/** The pictures of the map, made from what the page knows. */
+/** The scene of the map, derived from the state of the page. */
 import { computed, signal } from '@preact/signals'
 import { language } from '../frame/language.ts'
 import { detailed } from './detailed-map.ts'
@@ -15,15 +15,15 @@ export const towns = signal<AtlasShapes | null>(null)
 const routeDrawn = computed(() => (route.value === null ? null : routeShapes(route.value)))
 const stations = computed(() => placedStations(route.value, language.value))
 /**
- * How far the middle has walked, not older than the crowd: a part of the way that is only thought to be walked is not
+ * Distance walked by the middle, at most as old as the crowd: a part of the route that is only presumed walked is not
  * marked.
  */
 const walkedKm = computed(() => (isAlive.value ? (news.value?.middle?.route_km ?? null) : null))
 
-/** What the map shows by itself; null: what the reader has moved it to. */
+/** The default view; null: the reader has moved the map. */
 export const shown = signal<'procession' | 'route' | null>('procession')
 
-/** Where marks and their names stand. */
+/** Places of marks and their names. */
 export const marks = signal<readonly OverNames[]>([])
 
 export const ground = computed<Ground>(() => ({
@@ -39,7 +39,7 @@ export const ground = computed<Ground>(() => ({
   marks: marks.value,
 }))
 
-/** Whether the event goes on, and the news are young enough to show a crowd and marks. */
+/** Whether the event is running, and the news are recent enough to show a crowd and marks. */
 export const isAlive = computed(
   () => standing.value !== 'ended' && (freshness.value === 'fresh' || freshness.value === 'old'),
 )
@@ -48,7 +48,7 @@ export const crowd = computed(() =>
   isAlive.value && cells.value !== null ? crowdOf(cells.value, true) : null,
 )
 
-/** Where the procession is; null where nobody is on the map. */
+/** Bounds of the procession; null if nobody is on the map. */
 export function processionBounds(): Bounds | null {
   if (!isAlive.value) return null
   const map = news.value
@@ -59,6 +59,6 @@ export function processionBounds(): Bounds | null {
 
 export const routeBounds = (): Bounds | null => routeDrawn.value?.bounds ?? null
 
-/** What is shown before anything is known: the land, or the world. */
+/** The view before any data: the land, or the world. */
 export const landBounds = (): Bounds =>
   counties.value === null ? { west: 0.05, north: 0.2, east: 0.95, south: 0.75 } : LAND

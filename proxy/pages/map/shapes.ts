@@ -1,4 +1,4 @@
-/** Lines, places and cells in world coordinates, decoded once when they arrive. */
+/** Lines, places and cells in world coordinates, decoded once on arrival. */
 import type { EventRoute, MapCellEntry } from '#shared/client/index.ts'
 import type { PlaceName } from '#shared/core/rules/languages.ts'
 import { crowdStep } from '../design/marks.tsx'
@@ -21,7 +21,7 @@ export function shapeOf(places: readonly (readonly [lng: number, lat: number])[]
   return { at, bounds: boundsOf(places.map(([lng, lat]) => [worldX(lng), worldY(lat)] as const))! }
 }
 
-/** Places of a flat list of differences, as [first value, second value] of each, divided by the units. */
+/** Decodes a flat list of differences into places [first value, second value], divided by the units. */
 function placesOf(flat: readonly number[], units: number): [number, number][] {
   const places: [number, number][] = []
   let [first, second] = [0, 0]
@@ -82,20 +82,20 @@ export function routeShapes({ lines, km: length }: Pick<EventRoute, 'lines' | 'k
   return { lines: shapes, bounds: boundsOf(corners) }
 }
 
-/** Cells for drawing: the wide ones first, so that none hides another. */
+/** Cells for drawing: wide ones first, so that none hides another. */
 export interface Crowd {
-  /** Small cells are drawn as a band along the route, and not as squares. */
+  /** Small cells are drawn as a band along the route, not as squares. */
   readonly isBand: boolean
   readonly count: number
   /** West, north, east and south of each cell, in turn. */
   readonly edges: Float64Array
   /** Step of its number of pilgrims, 1 to 5. */
   readonly steps: Uint8Array
-  /** Pilgrims in each. */
+  /** Number of pilgrims of each cell. */
   readonly amounts: Float64Array
 }
 
-/** Degrees that a cell is wide at zoom 6; half as wide at each further zoom. */
+/** Width of a cell at zoom 6 in degrees; half as wide at each further zoom. */
 const CELL_DEGREES = 0.2
 
 /** Length of the equator. */
@@ -121,7 +121,7 @@ export function crowdOf(cells: readonly MapCellEntry[], isBand = false): Crowd {
 /** Flat lists in 1e-4 degrees: longitude and latitude of the first place, then the differences to each next one. */
 export type Lines = readonly (readonly number[])[]
 
-/** Coasts, borders and names, as build/build-pages.ts writes them. */
+/** Coasts, borders and names, as written by build/build-pages.ts. */
 export interface Atlas {
   /** Closed rings. */
   readonly land: Lines

@@ -1,4 +1,4 @@
-/** What the page knows: the last news of the event, how old it is, the route, and the reader's choices. */
+/** The state of the page: the last news of the event, their age, the route, and the reader's choices. */
 import { computed, signal } from '@preact/signals'
 import type { EventMap, EventMapDelta, EventRoute, MapCellEntry } from '#shared/client/index.ts'
 import { leads } from '#shared/core/rules/palanquin.ts'
@@ -7,7 +7,7 @@ import { language, pageWords } from '../frame/language.ts'
 import { pageData } from '../frame/page-data.ts'
 import { remember, remembered } from '../frame/storage.ts'
 
-/** From this age on, news is marked as old; from the second on, the crowd is not shown any more. */
+/** Age at which news are marked as old, and age at which the crowd is hidden. */
 const OLD_MS = 3 * 60_000
 export const GONE_MS = 30 * 60_000
 
@@ -20,13 +20,13 @@ export const news = signal<EventMap | null>(null)
 export const route = signal<EventRoute | null>(null)
 /** Whether the last request was answered. */
 export const connected = signal(true)
-/** The service's clock, in milliseconds; it goes on by itself. */
+/** The service's clock, in milliseconds; it ticks without answers. */
 export const nowMs = signal(Date.now())
 
-/** What the service's clock is ahead of the reader's. */
+/** Lead of the service's clock over the reader's. */
 let aheadMs = 0
 
-/** Learns the service's time from an answer. @param serviceMs when the answer was sent */
+/** Sets the service's time from an answer. @param serviceMs when the answer was sent */
 export function setClock(serviceMs: number): void {
   aheadMs = serviceMs - Date.now()
   tick()
@@ -39,24 +39,24 @@ export function tick(): void {
 export const ageMs = computed(() =>
   news.value === null ? Infinity : Math.max(0, nowMs.value - Date.parse(news.value.as_of)),
 )
-/** Only what is fresh is shown as if it were now. */
+/** Only fresh news are shown as current. */
 export const freshness = computed<'none' | 'fresh' | 'old' | 'gone'>(() => {
   if (news.value === null) return 'none'
   if (ageMs.value >= GONE_MS) return 'gone'
   return ageMs.value >= OLD_MS ? 'old' : 'fresh'
 })
 
-/** The palanquin that marks, times and displays go by; null: the crowd leads. */
+/** The palanquin that marks, times and displays follow; null: the crowd leads. */
 export const leader = computed(() => {
   const { palanquin, as_of } = news.value ?? { palanquin: null, as_of: '' }
   return palanquin !== null && leads(Date.parse(palanquin.seen_at), Date.parse(as_of)) ? palanquin : null
 })
-/** When the palanquin was seen last, if it does not lead any more. */
+/** When the palanquin was last seen, if it no longer leads. */
 export const silentSince = computed(() =>
   leader.value === null ? (news.value?.palanquin?.seen_at ?? null) : null,
 )
 
-/** The event's status; `awaited` before it begins and while nothing of it is set, `unknown` before the first answer. */
+/** The event's status; `awaited` before it begins and before it is set up, `unknown` before the first answer. */
 export const standing = computed<keyof MapWords['standing']>(() => {
   if (news.value === null) return 'unknown'
   const { status, event } = news.value
@@ -67,14 +67,14 @@ export const standing = computed<keyof MapWords['standing']>(() => {
 export const eventName = computed(
   () => news.value?.event.names[language.value] ?? news.value?.event.name ?? data.name,
 )
-/** What is followed, within a sentence, and the device that leads it. */
+/** Names within a sentence of the event's procession and of the device that leads it. */
 const kind = computed(() => news.value?.event.followed ?? 'procession')
 export const isRelay = computed(() => kind.value === 'relay')
 export const followed = computed(() => pageWords.value.followed[kind.value])
 export const leaderName = computed(() => pageWords.value.leader[kind.value])
 export const timeZone = computed(() => news.value?.event.time_zone ?? data.timeZone)
 
-/** The reader's station: its index, or null. It is remembered by name and place on the route. */
+/** The reader's station: its index, or null. It is stored by name and place on the route. */
 const chosen = signal(remembered('station'))
 const keyOf = ({ name, route_km }: EventRoute['stations'][number]): string => `${name} ${route_km}`
 export const myStation = computed<number | null>(() => {
@@ -87,14 +87,14 @@ export function chooseStation(index: number | null): void {
   remember('station', chosen.value)
 }
 
-/** The browser looks for the reader's position. */
+/** The browser is locating the reader. */
 export const isFindingMe = signal(false)
 /** The reader's position, which stays on the device. */
 export const me = signal<{ readonly lat: number; readonly lng: number } | null>(null)
 
 const cellKey = ([lat, lng, zoom]: MapCellEntry): string => `${lat} ${lng} ${zoom}`
 
-/** The whole map after a delta. */
+/** The whole map after applying a delta. */
 export function merged(map: EventMap, delta: EventMapDelta): EventMap {
   const { cells: changed, ...state } = delta
   let { cells } = map

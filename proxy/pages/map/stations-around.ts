@@ -1,4 +1,4 @@
-/** The stations around a place of the route, and what of the procession is at one. Pure functions. */
+/** The stations around a place of the route, and the part of the procession at a station. Pure functions. */
 
 export interface PlaceOnRoute {
   /** Index of the nearest station; null without stations. */
@@ -7,10 +7,10 @@ export interface PlaceOnRoute {
   readonly route_km: number | null
 }
 
-/** Nearer to a station than this along the route, a place is near it. */
+/** A place closer than this to a station along the route is near it. */
 const NEAR_KM = 1
 
-/** The station that the place is near, or the two that it is between; null without stations. */
+/** The nearby station, or the two on both sides of the place; null without stations. */
 export function stationsAround<S extends { readonly route_km: number }>(
   { station, route_km: at }: PlaceOnRoute,
   stations: readonly S[],
@@ -23,16 +23,16 @@ export function stationsAround<S extends { readonly route_km: number }>(
   return before === undefined || after === undefined ? [nearest] : [before, after]
 }
 
-/** A position is no more exact, and `0 km to go` says nothing. */
+/** Accuracy of a position; a smaller distance would read `0 km to go`. */
 const REACHED_KM = 0.05
 
-/** Somebody has come to a station. @param km along the route */
+/** Whether a pilgrim has reached a station. @param km along the route */
 export const hasReached = (km: number, { route_km }: { readonly route_km: number }): boolean =>
   km + REACHED_KM > route_km
 
-/** A procession that is longer does not pass a station: a few people are somewhere before it and behind it. */
+/** A longer procession never passes a station as a whole: a few people are always before it and behind it. */
 const LONGEST_KM = 15
 
-/** Whether those who walk are too far from each other to be told of as one procession; kilometres along the route. */
+/** Whether the walkers are too far apart to be described as one procession; kilometres along the route. */
 export const isScattered = (front: number, tail: number | null): boolean =>
   tail !== null && front - tail > LONGEST_KM

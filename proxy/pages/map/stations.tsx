@@ -1,4 +1,4 @@
-/** When the procession comes: the next station, the reader's own, and the list of all. */
+/** The procession's arrivals: the next station, the reader's own, and the list of all. */
 import { words } from './words.ts'
 import type { EventRoute } from '#shared/client/index.ts'
 import { Button } from '../design/button.tsx'
@@ -18,12 +18,12 @@ interface Passage {
   readonly state: 'passed' | 'passing' | 'expected' | 'unknown'
 }
 
-/** What is known of a station: passed, now, expected at a time, or nothing. */
+/** The state of a station: passed, current, expected at a time, or nothing. */
 function passageOf(index: number, station: Station): Passage {
   const map = news.value
-  // What was expected some time ago is no news.
+  // Outdated expectations are not shown.
   if (map === null || freshness.value !== 'fresh') return { text: '', state: 'unknown' }
-  // After the end nobody passes any more, and nothing tells who has.
+  // After the end no passage is known any more.
   if (map.status === 'ended') return { text: '', state: 'unknown' }
   const [front, tail] = [leaderKm(), map.tail?.route_km ?? null]
   if (tail !== null && tail >= station.route_km) return { text: words.value.passed, state: 'passed' }
@@ -35,16 +35,13 @@ function passageOf(index: number, station: Station): Passage {
   return { text: arrivalText(at, estimate!.by), state: 'expected' }
 }
 
-/** Whose arrival is told: the palanquin's, or else the front's. Kilometres along the route; null: not known. */
+/** The leader for arrivals: the palanquin, or else the front. Kilometres along the route; null: not known. */
 function leaderKm(): number | null {
   const map = freshness.value === 'fresh' ? news.value : null
   return map === null || map.status === 'ended' ? null : ((leader.value ?? map.front)?.route_km ?? null)
 }
 
-/**
- * Kilometres that the palanquin or the front still has to walk to a station; null when it has passed, or is not
- * known.
- */
+/** Kilometres from the palanquin or the front to a station; null when it has passed, or is not known. */
 function toGoKm(station: Station): number | null {
   const km = leaderKm()
   return km === null || hasReached(km, station) ? null : station.route_km - km
@@ -52,17 +49,17 @@ function toGoKm(station: Station): number | null {
 
 interface NextStation {
   readonly name: string
-  /** It is the reader's own, and not the next one of the procession. */
+  /** Whether it is the reader's own, and not the procession's next one. */
   readonly isOwn: boolean
-  /** When the front comes, or what else is known; the kilometres where no time is. */
+  /** Arrival of the front, or what else is known; the kilometres if no time is known. */
   readonly when: string
-  /** Kilometres to go, with their unit, where `when` does not tell them. */
+  /** Kilometres to go, with their unit, if `when` does not contain them. */
   readonly toGo: string | null
-  /** When the middle comes, where it is not when the front does. */
+  /** Arrival of the middle, if it differs from the front's. */
   readonly middle: string | null
 }
 
-/** The reader's station, or the next one of the procession; null: neither is known now. */
+/** The reader's station, or the procession's next one; null: neither is known now. */
 export function nextStation(): NextStation | null {
   const map = news.value
   if (map === null || freshness.value !== 'fresh' || map.status === 'ended') return null
@@ -89,10 +86,10 @@ export function nextStation(): NextStation | null {
   }
 }
 
-/** A longer text is written smaller, so that it stays in one line of a phone. */
+/** A longer text is set smaller, so that it fits into one line of a phone. */
 const LARGE_MOST = 12
 
-/** The answer to why somebody opens the page: the station, the time large, and how far it is. */
+/** The main answer of the page: the station, the time in large type, and the distance. */
 export function Next() {
   const next = nextStation()
   if (next === null) return null
@@ -148,7 +145,7 @@ const Tell = () => (
   </Button>
 )
 
-/** Fewer stations that are passed stay in the list. */
+/** With fewer passed stations the list is not folded. */
 const LEAST_FOLDED = 3
 
 /** The stations ahead, and above them, folded, those that the whole procession has passed. */

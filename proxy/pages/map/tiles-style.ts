@@ -1,7 +1,7 @@
 /**
- * How the tiles are drawn: with the colours of the page's theme, quieter than the crowd and the route, which are drawn
- * above. The layers are those of Protomaps' basemap (https://docs.protomaps.com/basemaps/layers). Names are drawn with
- * the reader's fonts, so no font is loaded.
+ * The style of the tiles: the colours of the page's theme, quieter than the crowd and the route, which are drawn above.
+ * The layers are those of Protomaps' basemap (https://docs.protomaps.com/basemaps/layers). Names use the reader's
+ * fonts, so no font is loaded.
  */
 import type {
   ExpressionSpecification,
@@ -10,7 +10,7 @@ import type {
   SymbolLayerSpecification,
 } from 'maplibre-gl'
 
-/** A station, whose name the page itself writes. */
+/** A station, whose name the page itself draws. */
 export interface NamedPlace {
   readonly name: string
   /** Degrees. */
@@ -29,7 +29,7 @@ export interface TilesStyle {
 }
 
 const SOURCE = 'tiles'
-/** A place of a station's name is the station's within this distance. */
+/** A place with a station's name within this distance is the station. */
 const SAME_PLACE_M = 5_000
 
 export function tilesStyle({ address, layers, colour, language, stations }: TilesStyle): StyleSpecification {
@@ -39,7 +39,7 @@ export function tilesStyle({ address, layers, colour, language, stations }: Tile
     version: 8,
     sources: { [SOURCE]: { type: 'vector', url: `pmtiles://${address}` } },
     layers: [
-      // Archives without the layer of land have land everywhere.
+      // Archives without a land layer have land everywhere.
       {
         id: 'sea',
         type: 'background',
@@ -52,7 +52,7 @@ export function tilesStyle({ address, layers, colour, language, stations }: Tile
 
 type Theme = ReturnType<typeof themeOf>
 
-/** Colours between those of the tokens: an area of green is land with a little jade. */
+/** Colours mixed from the tokens: an area of green is land with a little jade. */
 function themeOf(colour: TilesStyle['colour']) {
   const [land, label] = [colour('map-land'), colour('map-label')]
   return {
@@ -75,7 +75,7 @@ function themeOf(colour: TilesStyle['colour']) {
   }
 }
 
-/** A colour between two, `#rrggbb` each. @param share of the second one */
+/** A mix of two colours, `#rrggbb` each. @param share of the second one */
 export function mixed(one: string, other: string, share: number): string {
   const part = (text: string, at: number) => Number.parseInt(text.slice(at, at + 2), 16)
   const parts = [1, 3, 5].map((at) => Math.round(part(one, at) * (1 - share) + part(other, at) * share))
@@ -121,7 +121,7 @@ const areas = (theme: Theme): LayerSpecification[] => [
   },
 ]
 
-/** Kinds of roads, the least first: the zoom from which they are drawn, and their width there and at zoom 17. */
+/** Kinds of roads, the least first: the zoom at which they appear, and their width there and at zoom 17. */
 const ROADS: readonly [kind: string, fromZoom: number, width: number, wide: number][] = [
   ['path', 13, 0.5, 2],
   ['minor_road', 12, 0.5, 8],
@@ -152,7 +152,7 @@ function roads(theme: Theme): LayerSpecification[] {
   return [...drawn, { ...rail, minzoom: 9 }]
 }
 
-/** A place that begins with a station's name, near it: the page writes this name above the tiles. */
+/** A place near a station that begins with its name: the page draws this name above the tiles. */
 const isStation = (
   text: ExpressionSpecification,
   stations: readonly NamedPlace[],

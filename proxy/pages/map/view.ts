@@ -5,7 +5,7 @@ import { scaleOf } from './projection.ts'
 /** Value of a colour or font token, by its name without dashes. */
 export type Colour = (name: string) => string
 
-/** More pixels than this for a CSS pixel can not be seen, and cost much. */
+/** Maximum pixels per CSS pixel: more are invisible and expensive. */
 export const MOST_DENSE = 2
 
 /** Reads tokens of the current theme. */
@@ -27,13 +27,13 @@ export interface View extends Size {
   readonly top: number
   /** Canvas pixels of a CSS pixel. */
   readonly density: number
-  /** Size of type: 1 on phones, more on wall screens. */
+  /** Font scale: 1 on phones, more on wall displays. */
   readonly type: number
   readonly zoom: number
   readonly bounds: Bounds
 }
 
-/** @param size of the canvas in CSS pixels, its margins included */
+/** @param size of the canvas in CSS pixels, including its margins */
 export function viewOf(camera: Camera, size: Size, density: number, type = 1): View {
   const scale = scaleOf(camera.zoom) * density
   const width = Math.round(size.width * density)

@@ -1,4 +1,4 @@
-/** The map on a wall, which nobody touches. */
+/** The map on a wall display, without controls. */
 import { QrCode } from '../design/qr-code.tsx'
 import { clock } from './format.ts'
 import { MapView } from './map-view.tsx'
@@ -15,7 +15,7 @@ export const WallPage = () => (
   </main>
 )
 
-/** What is shown over the map, to be read from five metres: the event, three facts, a code to scan. */
+/** The overlay, readable from five metres: the event, three facts, a code to scan. */
 const Screen = () => (
   <>
     <header class="screen-head" data-over-map>
@@ -38,11 +38,11 @@ const Screen = () => (
   </>
 )
 
-/** What is known of the procession, or else why nothing is. */
+/** Facts about the procession, or the reason why there are none. */
 function WallFacts() {
   const next = nextStation()
   const map = isAlive.value ? news.value : null
-  // Before the event begins, the notice says when.
+  // Before the event begins, the notice shows the start.
   if (map === null || standing.value === 'awaited') return null
   if (next === null)
     return <p class="screen-facts">{map.on_map === 0 ? nobodyText(map) : words.value.onMap(map.on_map)}</p>

@@ -16,7 +16,7 @@ interface Address {
   readonly port: number
 }
 
-/** An error of the operating system as a message that says what to do. */
+/** Converts an error of the operating system to a message with the remedy. */
 function listenError({ host, port }: Address, error: unknown): unknown {
   const code = error instanceof Error && 'code' in error ? error.code : undefined
   const sentence = {
@@ -27,7 +27,7 @@ function listenError({ host, port }: Address, error: unknown): unknown {
   return sentence === undefined ? error : new LoggableError(sentence, { cause: error })
 }
 
-/** @throws LoggableError with what to do, when the address can not be listened on */
+/** @throws LoggableError with the remedy, when the address cannot be bound */
 function expectFreePort(address: Address): void {
   // Port 0 means any free port.
   if (address.port === 0) return
@@ -38,7 +38,7 @@ function expectFreePort(address: Address): void {
   }
 }
 
-/** Starts the server. @throws LoggableError with what to do, when the address can not be listened on */
+/** Starts the server. @throws LoggableError with the remedy, when the address cannot be bound */
 export function listen({
   address,
   ...options
@@ -55,7 +55,7 @@ export function listen({
       hostname: address.host,
       port: address.port,
       idleTimeout: IDLE_S,
-      // The services count bodies themselves. Bun's own refusal has no body.
+      // The services limit bodies themselves. Bun's own refusal has no body.
       maxRequestBodySize: Number.MAX_SAFE_INTEGER,
     })
   } catch (error) {
@@ -63,17 +63,15 @@ export function listen({
   }
 }
 
-// Reserves the data directory and the port of a run. Waits for an earlier run that is stopping, not for other programs.
-
-/** An earlier run that is killed frees its port later than its lock. */
+/** A killed run releases its port later than its lock. */
 const PORT_TIMEOUT_MS = 2_000
 const RETRY_MS = 50
 
 /**
- * Locks the data directory, and checks that the port is free. A process that uses the port but not the directory is
- * another program, and is reported before any file is created.
+ * Locks the data directory, and checks that the port is free. Waits for an earlier run that is stopping. A process that
+ * uses the port but not the directory is another program, and is reported before any file is created.
  * @returns a function that unlocks the directory
- * @throws LoggableError with what to do; DataDirectoryInUse when another process locks the directory for 30 s
+ * @throws LoggableError with the remedy; DataDirectoryInUse when another process locks the directory for 30 s
  */
 export async function reserveDirectoryAndPort(
   { dataDir, ...address }: Address & { readonly dataDir: string },
@@ -102,7 +100,7 @@ export async function reserveDirectoryAndPort(
 
 const DAY_MS = 86_400_000
 const VALID_DAYS = 825
-/** A certificate that expires sooner is replaced. */
+/** A certificate with less remaining time is replaced. */
 const RENEW_DAYS = 30
 
 interface Certificate {

@@ -42,12 +42,13 @@ const AT_ROOT = PAGES.some(({ path }) => path === '/')
   ? ['/', '/index.html', '/sw.js', '/manifest.webmanifest', '/robots.txt', '/favicon.ico']
   : []
 
-/** Whether a path may be a page's. Where it is not, a request costs nothing more. */
+/** Whether a path may belong to a page. Other requests cost nothing more. */
 export const mayBePage = (path: string): boolean =>
   AT_ROOT.includes(path) || PREFIXES.some((prefix) => path.startsWith(prefix) || `${path}/` === prefix)
 
 /**
- * Each page holds the event's name, languages and the towns around its route, so other ones need another build.
+ * Each page contains the event's name, languages and the towns around its route, so a change of these needs another
+ * build.
  * @returns the answer for a path that {@link mayBePage}; null when no page has it
  */
 export function pageServer(
@@ -66,7 +67,7 @@ export function pageServer(
     builtFor = current
     if (key !== now) {
       key = now
-      // Pages that are open go on loading the scripts that they were built with.
+      // Open pages continue to load the scripts of their own build.
       site = Promise.all([site?.catch(() => undefined), buildPages(settings, current)]).then(
         ([before, built]) => new Map([...(before ?? []), ...built]),
       )
@@ -117,7 +118,7 @@ function headersOf(request: Request, path: string, etag: string): Headers | Resp
   return headers
 }
 
-/** The archive of map tiles, of which browsers ask for parts. */
+/** The archive of map tiles, which browsers read in parts. */
 async function answerTiles(request: Request, { path, file }: MapTiles): Promise<Response> {
   const headers = headersOf(request, path, `"${path.slice(path.lastIndexOf('-') + 1)}"`)
   return headers instanceof Response ? headers : partOf(request, Bun.file(file), headers)
@@ -145,9 +146,7 @@ const accepts = (request: Request, encoding: Encoding): boolean =>
     .map((part) => part.trim().toLowerCase())
     .some((part) => part.split(';')[0]!.trim() === encoding && !/;\s*q=0(\.0*)?$/.test(part))
 
-// Answers a part of a file, as Caddy's `file_server` does (RFC 9110, section 14).
-
-/** First and last byte that are asked for. `whole`: no range, or one that may be ignored; `none`: outside the file. */
+/** First and last byte of a range. `whole`: no range, or one that may be ignored; `none`: outside the file. */
 function rangeOf(header: string | null, size: number): readonly [number, number] | 'whole' | 'none' {
   const [, from, to] = /^bytes=(\d*)-(\d*)$/.exec(header ?? '') ?? []
   if (from === undefined || to === undefined || (from === '' && to === '')) return 'whole'
@@ -157,7 +156,7 @@ function rangeOf(header: string | null, size: number): readonly [number, number]
   return first > last ? 'none' : [first, last]
 }
 
-/** @param headers of the answer, `ETag` among them */
+/** @param headers of the answer, including `ETag` */
 function partOf(request: Request, file: BunFile, headers: Headers): Response {
   const { size } = file
   const etag = headers.get('etag')!

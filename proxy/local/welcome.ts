@@ -16,7 +16,7 @@ export const urlOf = (host: string, port: number): string => {
   return `https://${host.includes(':') ? `[${host}]` : host}:${port}`
 }
 
-/** A sentence: how phones reach it, or what to set so that they can. */
+/** A sentence: how phones reach it, or which setting they need. */
 export function reachability(host: string, port: number, openIdentity: boolean): string {
   const addresses = (isLoopback(host) || isEverywhere(host) ? networkAddresses() : [host]).map(
     (address) => `https://${address}:${port}`,

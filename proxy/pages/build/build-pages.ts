@@ -21,7 +21,7 @@ export type PageSettings = Pick<Config, (typeof FROM_SETTINGS)[number]>
 export type PageEvent = Pick<Event, (typeof FROM_EVENT)[number]>
 type NamedSettings = PageSettings & PageEvent
 
-/** @returns a short text that is another one when anything differs of which the pages are built */
+/** @returns a short text that changes with every input of the build */
 export const siteKey = (settings: PageSettings, event: PageEvent): string =>
   Bun.hash(
     JSON.stringify([FROM_SETTINGS.map((name) => settings[name]), FROM_EVENT.map((name) => event[name])]),
@@ -31,26 +31,26 @@ interface Shared {
   readonly icon: string
   readonly touchIcon: string
   readonly picture: string
-  /** Address of the archive of map tiles; null: the event has none. */
+  /** URL of the archive of map tiles; null: the event has none. */
   readonly tiles: string | null
 }
 
 /**
- * Links to pass on (`/s/`) are not listed: they say `noindex` themselves, which a bot must be allowed to read, and the
- * bots that make previews in chats obey this file.
+ * Share links (`/s/`) are not excluded: their pages say `noindex`, which a bot must be allowed to read, and the bots
+ * that create previews in chats obey this file.
  */
 const ROBOTS = 'User-agent: *\nAllow: /api/event/og/\nDisallow: /api/\nAllow: /\n'
 
 const utf8 = (text: string): Uint8Array => new TextEncoder().encode(text)
 
-/** Adds a file under a name that holds a hash of its content. @returns its path */
+/** Adds a file under a name that contains a hash of its content. @returns its path */
 function addHashed(site: Map<string, Uint8Array>, name: string, ending: string, bytes: Uint8Array): string {
   const path = `/assets/${name}-${Bun.hash(bytes).toString(36)}.${ending}`
   site.set(path, bytes)
   return path
 }
 
-/** @param event what of it is written into the pages */
+/** @param event its settings that are written into the pages */
 export async function buildPages(settings: PageSettings, event: PageEvent): Promise<Site> {
   const { name, language, languages, route } = event
   const site = new Map<string, Uint8Array>()
@@ -116,14 +116,14 @@ async function addPage(
     )
 }
 
-/** MapLibre's script for its background thread: it has to be a file of its own. Its source map is not served. */
+/** MapLibre's script for its background thread, which must be a separate file. Its source map is not served. */
 const addTilesWorker = (site: Map<string, Uint8Array>): string => {
   const file = new URL(import.meta.resolve('maplibre-gl/dist/maplibre-gl-worker.mjs'))
   const script = readFileSync(file, 'utf8').replace(/\n\/\/# sourceMappingURL=.*\s*$/, '\n')
   return addHashed(site, 'map-worker', 'js', utf8(script))
 }
 
-/** What a page needs to open without a network. */
+/** Files that a page needs to open without a network. */
 function precached(
   { folder, onlineOnly = [], lineOnly = [] }: PageEntry,
   bundle: Bundle,
@@ -168,13 +168,13 @@ const manifest = (page: PageEntry, name: string, { icon, touchIcon, picture }: S
     ],
   })
 
-// Data files that pages load, by name. Each function makes the file's text; null: this event has none.
+// Data files of pages, by name. Each function creates the file's text; null: this event has none.
 
 type DataFile = (settings: Pick<NamedSettings, 'route' | 'timeZone'>) => string | null
 
 /** Degrees around the route whose towns are shown: about 12 km. */
 const AROUND = 0.11
-/** Miaoli to Chiayi, where the pilgrimages of the west coast walk: for an event without a route. */
+/** Miaoli to Chiayi, where the pilgrimages of the west coast walk. Default for an event without a route. */
 const WEST_COAST: Box = [120.1, 23.4, 120.9, 24.75]
 
 /** The part of Taiwan that the event walks through; null for an event elsewhere. */
@@ -196,9 +196,7 @@ const DATA_FILES: Readonly<Record<string, DataFile>> = {
   },
 }
 
-// The atlas of Taiwan as files that the map loads: few bytes, in the form of map/shapes.ts.
-
-/** Metres that a simplified line may be off. */
+/** Tolerance of the atlas's simplified lines in metres. */
 const TOLERANCE_M = 100
 const CORRIDOR_TOLERANCE_M = 60
 /** Units of the files: 1e-4 degrees, about 11 m. */

@@ -1,4 +1,4 @@
-/** The scripts and styles of a page, under names that hold a hash of their content. */
+/** The scripts and styles of a page, under names that contain a hash of their content. */
 import { basename, join } from 'node:path'
 import type { PageEntry } from '../pages.ts'
 
@@ -11,7 +11,7 @@ export interface Bundle {
   readonly style: string
   /** Scripts that the first one imports. */
   readonly imports: readonly string[]
-  /** Scripts that are loaded when they are needed, such as the words of a language. */
+  /** Scripts loaded on demand, such as the words of a language. */
   readonly later: readonly string[]
 }
 
@@ -21,8 +21,8 @@ const pathOf = (output: Result): string => `/assets/${basename(output.path)}`
 const bytesOf = async (output: Result): Promise<Uint8Array> => new Uint8Array(await output.arrayBuffer())
 
 /**
- * @param define constants of the page; what they exclude is not built
- * @param root where the page's folder is
+ * @param define constants of the page; code that they exclude is not built
+ * @param root parent of the page's folder
  * @throws AggregateError when a source does not compile
  */
 export async function bundlePage(
@@ -69,8 +69,8 @@ const importsOf = (code: string): string[] => [
 
 /**
  * The service worker of a page.
- * @param html the page, which has no hash in its name: another page makes another worker
- * @param files paths that it keeps beside the page
+ * @param html the page, which has no hash in its name: its content changes the worker
+ * @param files paths to cache with the page
  */
 export async function bundleWorker(
   page: PageEntry,

@@ -1,12 +1,12 @@
-/** Compressed forms of a file, made once at build time with strong settings. */
+/** Compressed forms of a file, created once at build time with strong settings. */
 import { brotliCompressSync, constants, gzipSync, zstdCompressSync } from 'node:zlib'
 
 export const ENCODINGS = ['br', 'zstd', 'gzip'] as const
 export type Encoding = (typeof ENCODINGS)[number]
-/** Ending of a compressed file beside its original, as Caddy's `precompressed` finds it. */
+/** Suffix of a compressed file beside its original, as Caddy's `precompressed` expects it. */
 export const ENDINGS: Readonly<Record<Encoding, string>> = { br: '.br', zstd: '.zst', gzip: '.gz' }
 
-/** A file above this is compressed with less effort: the embedded run does it while it answers others. */
+/** Larger files are compressed with less effort: the embedded run does it while it answers requests. */
 const LARGE_BYTES = 300_000
 
 const COMPRESSORS: Readonly<Record<Encoding, (bytes: Uint8Array, isLarge: boolean) => Uint8Array>> = {
@@ -26,7 +26,7 @@ const COMPRESSORS: Readonly<Record<Encoding, (bytes: Uint8Array, isLarge: boolea
 const isCompressible = (path: string, bytes: Uint8Array): boolean =>
   !path.endsWith('.png') && bytes.length > 400
 
-/** Forms that are smaller than the file itself. */
+/** Compressed forms that are smaller than the file itself. */
 export function compress(path: string, bytes: Uint8Array): Partial<Record<Encoding, Uint8Array>> {
   if (!isCompressible(path, bytes)) return {}
   const forms = ENCODINGS.map(

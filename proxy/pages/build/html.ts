@@ -19,13 +19,13 @@ interface Head {
   readonly picture: string
 }
 
-/** JSON inside a `script` element: no `</script>` and no `<!--` can be in it. */
+/** JSON inside a `script` element, escaped so that it contains no `</script>` and no `<!--`. */
 const embedded = (data: unknown): string => JSON.stringify(data).replaceAll('<', '\\u003c')
 
 const meta = (name: string, content: string): string =>
   `<meta ${name.startsWith('og:') ? 'property' : 'name'}="${name}" content="${escapeMarkup(content)}">`
 
-/** The whole document. Its text is for readers without scripts and for the previews of messengers. */
+/** The whole document. Its text is for readers without scripts and for previews in messengers. */
 export function pageHtml(head: Head): string {
   const { page, data, publicUrl } = head
   const title = page.title.replace('%s', () => data.name)
@@ -71,7 +71,7 @@ export function pageHtml(head: Head): string {
 const GOLD = '#f3d38a'
 const LEVEL = 3
 
-/** @param round corners as of a tile; without, the picture fills its square, as maskable icons must */
+/** @param round whether the corners are rounded; otherwise the picture fills its square, as maskable icons must */
 const drawing = (round: boolean): string => {
   const inner = emblem(LEVEL, GOLD, '#0d2724').replace(
     '<svg ',
@@ -86,11 +86,11 @@ export const iconSvg = (): Uint8Array => new TextEncoder().encode(drawing(true))
 export const iconPng = (width: number): Uint8Array =>
   new Resvg(drawing(false), { fitTo: { mode: 'width', value: width } }).render().asPng()
 
-/** The icon as a file with one PNG of 32 pixels, which browsers ask for by themselves. */
+/** The icon as a file with one PNG of 32 pixels, which browsers request automatically. */
 export function iconIco(): Uint8Array {
   const png = iconPng(32)
   const head = new DataView(new ArrayBuffer(22))
-  // One picture of type icon; its size, 32 bits a pixel, its bytes and where they begin.
+  // One picture of type icon; its size, 32 bits per pixel, the length of its bytes and their offset.
   for (const [at, value] of [
     [2, 1],
     [4, 1],

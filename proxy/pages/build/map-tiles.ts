@@ -2,7 +2,7 @@
 import type { Config } from '#shared/runtime/config/config.ts'
 
 export interface MapTiles {
-  /** Path on the server; it holds a hash of the content, because browsers keep parts of it. */
+  /** Path on the server; it contains a hash of the content, because browsers cache parts of it. */
   readonly path: string
   readonly file: string
 }

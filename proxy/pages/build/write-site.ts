@@ -20,14 +20,14 @@ import type { Site } from './build-pages.ts'
 import { compress, type Encoding, ENDINGS } from './compress.ts'
 import type { MapTiles } from './map-tiles.ts'
 
-/** An unfinished file of this age was left by a killed build. A younger one belongs to a build under way. */
+/** An unfinished file of this age was left by a killed build. A younger one may belong to a running build. */
 const UNFINISHED_MS = 3_600_000
 const UNFINISHED = '.new'
 
-/** Names the files of the build, so that the next one keeps them for readers who have the page open. */
+/** Lists the files of the build, so that the next one keeps them for readers who have the page open. */
 const LIST = '.files.json'
 
-/** A name of its own: two builds may write into one folder. */
+/** A unique name: two builds may write into one folder. */
 const unfinished = (file: string): string => `${file}.${crypto.randomUUID()}${UNFINISHED}`
 
 function writeFile(file: string, bytes: Uint8Array | string): void {
@@ -51,15 +51,15 @@ function readList(directory: string): string[] {
   try {
     return JSON.parse(readFileSync(join(directory, LIST), 'utf8')) as string[]
   } catch {
-    // The first build, or a list that a full disk cut off: nothing is kept then.
+    // The first build, or a list truncated by a full disk: no files are kept.
     return []
   }
 }
 
 /**
- * @param directory its own folder: files that neither this build nor the one before has are deleted, except those that
- * another build is writing
- * @param tiles an archive that is copied as it is, once
+ * @param directory used only for the site: files in neither this build nor the previous one are deleted, except those
+ *   that another build is writing
+ * @param tiles an archive that is copied unchanged, once
  */
 export function writeSite(site: Site, directory: string, tiles: MapTiles | null = null): void {
   mkdirSync(directory, { recursive: true })
@@ -75,13 +75,14 @@ export function writeSite(site: Site, directory: string, tiles: MapTiles | null 
   }
   const hashedFirst = [...site].sort(([a], [b]) => rank(a) - rank(b))
   for (const [path, bytes] of hashedFirst) {
-    // Its name says its content, and its compressed forms came before it. A new encoding needs an empty folder.
+    // The name identifies the content, and its compressed forms were written before it. A new encoding needs an empty
+    // folder.
     if (path.startsWith('/assets/') && existsSync(join(directory, path))) {
       const forms = Object.values(ENDINGS).map((ending) => path + ending)
       written.push(...forms.filter((form) => existsSync(join(directory, form))), path)
       continue
     }
-    // The compressed forms come first: they are newer than nothing, and the original makes them visible.
+    // Compressed forms first: the original makes them visible.
     for (const [encoding, form] of Object.entries(compress(path, bytes)))
       add(`${path}${ENDINGS[encoding as Encoding]}`, form)
     add(path, bytes)
@@ -103,5 +104,5 @@ function ageOf(file: string): number {
   return stats === undefined ? 0 : Date.now() - stats.mtimeMs
 }
 
-/** Assets before pages before service workers, because each asks for what is before it. */
+/** Assets before pages before service workers, because each refers to the previous ones. */
 const rank = (path: string): number => (path.startsWith('/assets/') ? 0 : path.includes('/sw.js') ? 2 : 1)

@@ -1,13 +1,13 @@
 import type { ButtonHTMLAttributes, ComponentChildren } from 'preact'
 
 interface ButtonProps extends Omit<ButtonHTMLAttributes, 'class' | 'className'> {
-  /** `primary`: the one thing to do; `danger`: what can not be undone; `plain`: without a frame. */
+  /** `primary`: the main action; `danger`: cannot be undone; `plain`: without a frame. */
   readonly kind?: 'primary' | 'danger' | 'plain'
-  /** The action is under way: a second press does nothing. */
+  /** The action is in progress: a second press does nothing. */
   readonly busy?: boolean
-  /** Square, for a symbol alone. It then needs a `label`. */
+  /** Square, for a symbol alone. Requires a `label`. */
   readonly icon?: boolean
-  /** Name for screen readers, where the content is no text. */
+  /** Name for screen readers, if the content is not text. */
   readonly label?: string
   readonly children?: ComponentChildren
 }
@@ -30,16 +30,16 @@ export function Button({ kind, busy = false, icon = false, label, onClick, ...re
 }
 
 interface SegmentsProps<T extends string> {
-  /** Name of the choice for screen readers. */
+  /** Name of the group for screen readers. */
   readonly label: string
   readonly options: readonly { readonly value: T; readonly text: string; readonly lang?: string }[]
   readonly value: T
-  /** A choice of sizes: each is written as large as it is. */
+  /** A choice of sizes: each option is shown in its size. */
   readonly sizes?: boolean
   readonly onChoose: (value: T) => void
 }
 
-/** A choice of a few, all in sight. */
+/** A choice between a few visible options. */
 export const Segments = <T extends string>({ label, options, value, sizes, onChoose }: SegmentsProps<T>) => (
   <fieldset class={sizes ? 'segments sizes' : 'segments'} aria-label={label}>
     {options.map((option) => (

@@ -9,7 +9,7 @@ export interface Bar {
   readonly symbol?: ComponentChildren
 }
 
-/** Named bars with their figures: a list, so that it reads without the picture. */
+/** Named bars with their figures, as a list, so that it is readable without the picture. */
 export function Bars({ bars }: { readonly bars: readonly Bar[] }) {
   const top = Math.max(...bars.map(({ value }) => value), 0) || 1
   return (

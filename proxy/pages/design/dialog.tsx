@@ -13,7 +13,7 @@ interface DialogProps {
   readonly actions?: ComponentChildren
 }
 
-/** A question or a form over the page. The browser keeps the focus inside and gives it back. */
+/** A question or a form over the page. The browser traps the focus and restores it. */
 export function Dialog({ title, open, onClose, closeWord, children, actions }: DialogProps) {
   const element = useRef<HTMLDialogElement>(null)
   const heading = useId()

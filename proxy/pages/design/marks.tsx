@@ -1,6 +1,5 @@
 /**
- * The marks of the map, as one drawing for canvas and legend. Each stands in 24 × 24 units; `at` is the place it
- * points to.
+ * The marks of the map, as one drawing for canvas and legend, in 24 × 24 units; `at` is the point that marks the place.
  */
 
 export type Mark = 'palanquin' | 'front' | 'middle' | 'tail' | 'station' | 'me'
@@ -19,17 +18,17 @@ export const MARKS: Readonly<Record<Mark | 'baton', Drawing>> = {
     cut: 'M9 12h6v6H9z',
     at: [12, 22],
   },
-  // In place of the palanquin: a torch, as a relay carries it.
+  // Instead of the palanquin: a torch, as carried in a relay.
   baton: { fill: 'M8 10h8l-2 13h-4zM12 0l4 9H8z', at: [12, 23] },
-  // A banner on its pole, as the first of a procession carries it.
+  // A banner on its pole, as carried at the front of a procession.
   front: { fill: 'M4 1h2v22H4zM6 2c5-2 8 2 15 0l-3 5 3 5c-7 2-10-2-15 0z', at: [5, 23] },
-  // A ring: the middle of those who walk is no thing that anybody carries.
+  // A ring: the middle of the walkers is not an object.
   middle: {
     fill: 'M12 3a9 9 0 1 1 0 18a9 9 0 1 1 0-18z',
     cut: 'M12 8a4 4 0 1 1 0 8a4 4 0 1 1 0-8z',
     at: [12, 12],
   },
-  // A lantern, as the last one carries it.
+  // A lantern, as carried at the end.
   tail: {
     fill: 'M11 0h2v4h-2zM8 4h8v2H8zM7 7h10c3 3 3 7 0 10H7c-3-3-3-7 0-10zM8 18h8v2H8zM11 20h2v4h-2z',
     cut: 'M11 9h2v6h-2z',
@@ -43,7 +42,9 @@ export const MARKS: Readonly<Record<Mark | 'baton', Drawing>> = {
   me: { fill: 'M12 4a8 8 0 1 1 0 16a8 8 0 1 1 0-16z', at: [12, 12] },
 }
 
-/** A mark in a text. It has no name of its own. @param isRelay a baton leads the event, and no palanquin */
+/**
+ * A mark in a text. It has no accessible name. @param isRelay whether a baton leads the event instead of a palanquin
+ */
 export function MarkSymbol({ mark, isRelay = false }: { readonly mark: Mark; readonly isRelay?: boolean }) {
   const { fill, cut } = MARKS[isRelay && mark === 'palanquin' ? 'baton' : mark]
   return (
@@ -57,7 +58,7 @@ export function MarkSymbol({ mark, isRelay = false }: { readonly mark: Mark; rea
 /** Steps of a crowd, from few to many. */
 export const CROWD_STEPS = [1, 2, 3, 4, 5] as const
 
-/** Pilgrims of a cell from which the next step begins. Two cells with different numbers differ in colour, too. */
+/** Pilgrims in a cell at which each step begins. Cells with different printed numbers also differ in colour. */
 export const STEP_FROM = [0, 10, 50, 250, 1_000] as const
 
 /** Step of a number of pilgrims. */

@@ -1,14 +1,14 @@
-/** A QR code, drawn where somebody looks at it; its script is loaded then. */
+/** A QR code; its script is loaded when it is first shown. */
 import { useEffect } from 'preact/hooks'
 import { useSignal } from '@preact/signals'
 
-/** @param label what it is, for screen readers */
+/** @param label its meaning, for screen readers */
 export function QrCode({ text, label }: { readonly text: string; readonly label: string }) {
   const rows = useSignal<readonly (readonly boolean[])[]>([])
   useEffect(() => {
     void import('qr').then(
       ({ default: encode }) => (rows.value = encode(text, 'raw')),
-      // Without a network: the words beside it say the same.
+      // Without a network: the text beside it has the same content.
       () => undefined,
     )
   }, [text, rows])

@@ -5,9 +5,9 @@ interface SheetProps {
   readonly label: string
   readonly open: boolean
   readonly onToggle: (open: boolean) => void
-  /** What the grip does, for screen readers. */
+  /** Action of the grip, for screen readers. */
   readonly words: { readonly more: string; readonly less: string }
-  /** Shown at all times, above what opens. */
+  /** Always visible, above the part that opens. */
   readonly summary?: ComponentChildren
   readonly children: ComponentChildren
 }

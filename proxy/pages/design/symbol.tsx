@@ -1,4 +1,4 @@
-/** Symbols of buttons, drawn as lines in 24 × 24 units. A button with a symbol alone needs a label. */
+/** Symbols of buttons, as lines in 24 × 24 units. A button with only a symbol needs a label. */
 const SYMBOLS = {
   closer: 'M12 5v14M5 12h14',
   farther: 'M5 12h14',

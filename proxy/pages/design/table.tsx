@@ -3,15 +3,15 @@ import type { ComponentChildren } from 'preact'
 export interface Column<T> {
   readonly name: string
   readonly cell: (row: T) => ComponentChildren
-  /** Figures stand at the right. */
+  /** Whether the column is right-aligned, as for figures. */
   readonly number?: boolean
-  /** Named: the column can be sorted, and this is what `onSort` gets. */
+  /** Makes the column sortable; `onSort` receives this name. */
   readonly sort?: string
 }
 
 interface TableProps<T> {
   readonly caption: string
-  /** A title beside the table says the same as the caption, which is then for screen readers alone. */
+  /** A title beside the table repeats the caption, which is then only for screen readers. */
   readonly titled?: boolean
   readonly columns: readonly Column<T>[]
   readonly rows: readonly T[]

@@ -1,16 +1,16 @@
 /**
- * Short notices. They stay until the reader closes them or, if nothing depends on them, for some seconds. Who reads or
- * uses one (pointer or focus on it) has as long as it takes.
+ * Short notices. They stay until the reader closes them or, if unimportant, for some seconds. Pointer or focus on a
+ * notice stops the time.
  */
 import { signal } from '@preact/signals'
 import type { TargetedFocusEvent } from 'preact'
 import { useRef } from 'preact/hooks'
 import { Button } from './button.tsx'
 
-/** A function is asked again when the signals change that it reads. */
+/** A function is called again when the signals it reads change. */
 type ToastText = string | (() => string)
 
-/** What the reader may do about it, such as take it back. The notice closes with it. */
+/** An action on the notice, such as undo. The notice closes with it. */
 interface ToastAction {
   readonly name: string
   readonly run: () => void
@@ -27,17 +27,17 @@ interface Toast {
 }
 
 export interface ToastOptions {
-  /** Without it, until the reader closes it. */
+  /** Default: until the reader closes it. */
   readonly forMs?: number
   readonly warning?: boolean
   readonly action?: ToastAction
-  /** A later notice of the same group takes the place of this one. */
+  /** A later notice of the same group replaces this one. */
   readonly group?: string
 }
 
 const toasts = signal<readonly Toast[]>([])
 const timers = new Map<number, number>()
-/** Somebody is at the notices: none of them goes. */
+/** Pointer or focus is on the notices: none of them closes. */
 let held = false
 let last = 0
 
@@ -64,19 +64,19 @@ function hold(): void {
   timers.clear()
 }
 
-/** Begins the time anew: what was being read is not gone at once. */
+/** Restarts the time, so that a notice being read does not close at once. */
 function release(): void {
   if (!held) return
   held = false
   for (const toast of toasts.value) startTimer(toast)
 }
 
-/** Takes all notices away. */
+/** Closes all notices. */
 export const closeToasts = (): void => {
   for (const { id } of toasts.value) close(id)
 }
 
-/** Shows a notice; screen readers read it out. The same text again takes the place of the first. */
+/** Shows a notice; screen readers announce it. The same text again replaces the first. */
 export function showToast(
   text: ToastText,
   { forMs, warning = false, action, group }: ToastOptions = {},
@@ -88,9 +88,9 @@ export function showToast(
   startTimer(toast)
 }
 
-/** Once on each page. It is there before the first notice, so that screen readers watch it. */
+/** Once on each page. It exists before the first notice, so that screen readers watch it. */
 export function Toasts({ closeWord }: { readonly closeWord: string }) {
-  // Whoever came to a notice with the keyboard goes back there when it is gone.
+  // A reader who came to a notice by keyboard returns to this element when it closes.
   const before = useRef<HTMLElement | null>(null)
   const onFocusIn = ({ currentTarget, relatedTarget }: TargetedFocusEvent<HTMLElement>) => {
     hold()

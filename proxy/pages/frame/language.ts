@@ -1,4 +1,4 @@
-/** The reader's language, asked for by `?lang=`, chosen earlier, or the browser's; and the words in it. */
+/** The reader's language: from `?lang=`, an earlier choice, or the browser; and the words in it. */
 import { batch, computed, effect, type ReadonlySignal, signal } from '@preact/signals'
 import type { Language } from '#shared/contracts/bot.ts'
 import { languageFor } from '#shared/core/rules/languages.ts'
@@ -14,7 +14,7 @@ export const LANGUAGES: readonly { readonly value: Language; readonly text: stri
 
 const isLanguage = (text: string | null): text is Language => LANGUAGES.some(({ value }) => value === text)
 
-/** What the address or the reader has asked for. */
+/** The language requested by the URL or chosen by the reader. */
 const asked = (): Language | undefined =>
   [new URLSearchParams(location.search).get('lang'), remembered('language')].find(isLanguage)
 
@@ -28,10 +28,10 @@ function suitable({ language: own, languages }: Offer): Language {
   return languageFor(navigator.languages, own, languages)
 }
 
-/** The languages that a reader can choose: English is always among them. */
+/** The languages that a reader can choose; always includes English. */
 export const offered = signal(pageData().languages)
 
-/** Applies the event's languages as they are now, unless the reader has asked for one or chosen one. */
+/** Applies the event's current languages, unless the reader has requested or chosen one. */
 export function offerLanguages(offer: Offer): void {
   if (offer.languages.join() !== offered.peek().join()) offered.value = offer.languages
   const next = asked() ?? suitable(offer)
@@ -39,21 +39,21 @@ export function offerLanguages(offer: Offer): void {
 }
 
 const current = signal<Language>(asked() ?? suitable(pageData()))
-/** The language of the page. It changes when its words have arrived. */
+/** The language of the page. It changes once its words are loaded. */
 export const language: ReadonlySignal<Language> = current
 
 effect(() => {
   document.documentElement.lang = current.value
 })
 
-/** Words: each language is loaded when it is needed. */
+/** Words: each language is loaded on demand. */
 type WordFiles<W> = Readonly<Record<Language, () => Promise<{ readonly words: W }>>>
 
 const loaders: ((language: Language) => Promise<() => void>)[] = []
 
 /**
- * The words of a page in its language, as a signal: a component that reads them is drawn again when the language
- * changes. They are there once `loadWords` has ended.
+ * The words of a page in its language, as a signal: components that read them rerender when the language changes.
+ * Available once `loadWords` has resolved.
  */
 export function createWords<W>(files: WordFiles<W>): ReadonlySignal<W> {
   const loaded = signal<W | null>(null)
@@ -73,7 +73,7 @@ export async function loadWords(next: Language = current.peek()): Promise<void> 
   })
 }
 
-/** The reader's own choice, kept on this device. */
+/** The reader's own choice, stored on this device. */
 export async function chooseLanguage(next: Language): Promise<void> {
   await loadWords(next)
   remember('language', next)

@@ -1,4 +1,4 @@
-/** What the build writes into a page's HTML: the event's settings that pages need, and addresses of data files. */
+/** The data that the build embeds into a page's HTML: the event's settings for pages, and URLs of data files. */
 import type { Language } from '#shared/contracts/bot.ts'
 
 export interface PageData {
@@ -7,10 +7,10 @@ export interface PageData {
   /** The event's own language, for readers of unknown language. */
   readonly language: Language
   readonly languages: readonly Language[]
-  /** Addresses of the organisers' pages; null when the event has none. */
+  /** URLs of the organisers' pages; null when the event has none. */
   readonly checkinUrl: string | null
   readonly surveyUrl: string | null
-  /** Addresses of data files, by name. */
+  /** URLs of data files, by name. */
   readonly files: Readonly<Record<string, string>>
 }
 

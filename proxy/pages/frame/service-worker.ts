@@ -1,6 +1,6 @@
 /**
- * Keeps a page's files, so that it opens without a network. One worker for each page that works offline, in its
- * folder. The build defines the names in capitals.
+ * Caches a page's files, so that it opens without a network. Each page that works offline has a worker in its folder.
+ * The build defines the names in capitals.
  */
 declare const CACHE: string
 declare const FILES: readonly string[]
@@ -54,12 +54,12 @@ worker.addEventListener('activate', (event) =>
   ),
 )
 
-// A page that was being loaded while the worker began belongs to none, and asks for it.
+// A page that was loading while the worker started is not controlled by it, and asks to be.
 worker.addEventListener('message', () => void worker.clients.claim())
 
 /**
- * What is kept comes before the network, also the page: at the edge of a dead zone a newer page would come without its
- * scripts. A new release installs its own worker, and the page then offers to be loaded anew.
+ * The cache comes before the network, even for the page: at the edge of a dead zone a newer page would arrive without
+ * its scripts. A new release installs its own worker, and the page then offers to reload.
  */
 worker.addEventListener('fetch', (event) => {
   const { request, respondWith } = event as Fetching
@@ -71,7 +71,7 @@ worker.addEventListener('fetch', (event) => {
   )
 })
 
-/** A message of the organisers. A repeated one has the same tag and replaces itself. */
+/** A message of the organisers. A repeated one has the same tag and replaces the first. */
 worker.addEventListener('push', (event) => {
   const { data, waitUntil } = event as Pushing
   const { title, ...shown } = data!.json()

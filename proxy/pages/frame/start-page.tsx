@@ -3,9 +3,7 @@ import { type ComponentChild, render } from 'preact'
 import { Toasts } from '../design/toast.tsx'
 import { loadWords, pageWords } from './language.ts'
 
-/**
- * @param content draws the page, once its words are there; it is called again whenever a signal that it reads changes
- */
+/** @param content renders the page, once its words are loaded; called again whenever a signal that it reads changes */
 export async function startPage(content: () => ComponentChild): Promise<void> {
   await loadWords()
   const Page = () => (
@@ -19,7 +17,7 @@ export async function startPage(content: () => ComponentChild): Promise<void> {
   render(<Page />, place)
 }
 
-/** Registers `sw.js` of the page's own folder when the page has nothing else to do. */
+/** Registers `sw.js` of the page's folder when the page is idle. */
 export function worksOffline(): void {
   if (!('serviceWorker' in navigator)) return
   const { serviceWorker } = navigator
@@ -27,7 +25,7 @@ export function worksOffline(): void {
   void claimed(serviceWorker)
 }
 
-/** A page that was being loaded while its first worker began belongs to none. */
+/** A page that was loading while its first worker started is not controlled by it. */
 async function claimed(container: ServiceWorkerContainer): Promise<void> {
   const { active } = await container.ready
   if (container.controller === null) active?.postMessage('claim')

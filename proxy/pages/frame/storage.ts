@@ -1,4 +1,4 @@
-/** The browser's storage for choices. Where it is switched off or full, a choice lasts as long as the page. */
+/** The browser's storage for choices. If it is disabled or full, a choice lasts as long as the page. */
 
 const PREFIX = 'event-'
 
@@ -10,12 +10,12 @@ export function remembered(name: string): string | null {
   }
 }
 
-/** Keeps a value; null forgets it. */
+/** Stores a value; null deletes it. */
 export function remember(name: string, value: string | null): void {
   try {
     if (value === null) localStorage.removeItem(PREFIX + name)
     else localStorage.setItem(PREFIX + name, value)
   } catch {
-    // Private windows of some browsers have no storage: the page works without.
+    // Some browsers have no storage in private windows: the page works without.
   }
 }

@@ -1,4 +1,4 @@
-/** Switches of language, letters and theme, the same on every page. */
+/** Switches of language, letter size and theme, the same on every page. */
 import type { Language } from '#shared/contracts/bot.ts'
 import { Segments } from '../design/button.tsx'
 import { chooseLanguage, language, LANGUAGES, offered, pageWords } from './language.ts'

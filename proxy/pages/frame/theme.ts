@@ -1,4 +1,4 @@
-/** The reader's theme, and the size of the letters. Without a choice the system decides between light and dark. */
+/** The reader's theme and letter size. Without a choice the system decides between light and dark. */
 import { effect, type ReadonlySignal, signal } from '@preact/signals'
 import { remember, remembered } from './storage.ts'
 
@@ -7,7 +7,7 @@ interface DisplayChoice<T extends string> {
   choose(next: T): void
 }
 
-/** @param name of the kept value and of the root's `data-` attribute; the usual option has neither */
+/** @param name of the stored value and of the root's `data-` attribute; the default option has neither */
 function displayChoice<T extends string>(
   name: 'theme' | 'letters',
   options: readonly T[],
@@ -38,9 +38,9 @@ export const LETTERS = ['normal', 'larger', 'largest'] as const
 export const { chosen: letters, choose: chooseLetters } = displayChoice('letters', LETTERS, 'normal')
 
 /**
- * Calls `draw` now, and again whenever the colours of the page change: by the reader's choice, or by the system.
- * For what is drawn on a canvas: CSS changes the rest by itself.
- * @returns ends it
+ * Calls `draw` now, and again whenever the colours of the page change, by the reader's choice or by the system. For
+ * canvases: CSS updates the rest.
+ * @returns a function that ends it
  */
 export function drawInColours(draw: () => void): () => void {
   const dark = matchMedia('(prefers-color-scheme: dark)')

@@ -19,7 +19,7 @@ export function expectCommonHeaders({ headers }: { readonly headers: Headers }):
     expect(headers.get('access-control-expose-headers')).toContain(name)
 }
 
-/** The data of a success: status, envelope and every field as the endpoint declares them, and nothing besides. */
+/** The data of a success. Checks status, envelope and every field against the endpoint; additional fields fail. */
 export async function dataOf<E extends Endpoint>(response: Response, endpoint: E): Promise<DataOf<E>> {
   const text = await response.text()
   expect({ status: response.status, text }).toEqual({ status: endpoint.success, text: expect.any(String) })
@@ -33,7 +33,7 @@ export async function dataOf<E extends Endpoint>(response: Response, endpoint: E
   return checked as DataOf<E>
 }
 
-/** The sentence of a refusal with this status and code. */
+/** The message of a refusal with this status and code. */
 export async function sentenceOf(
   response: Pick<Response, 'status' | 'headers' | 'text'>,
   status: number,

@@ -10,7 +10,7 @@ export type Calls = {
   readonly [K in Operation]: (...given: Parameters<Client[K]>) => Promise<Data<K>>
 }
 
-/** Calls of an operator, and of a pilgrim where one is named. @throws Error with the refusal */
+/** Calls of an operator, and of the given pilgrim. @throws Error with the refusal */
 export function callsOf(stack: Asked, role: Role, userId: string): Calls {
   const client = createClient({
     baseUrl: '',

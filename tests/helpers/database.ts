@@ -5,7 +5,7 @@ import { serverUrl } from './suite.ts'
 import { REDIS_DATABASES } from './servers.ts'
 
 const TEMPLATE = 'migrated'
-/** An arbitrary number; all test files of a run use the same. */
+/** An arbitrary number, the same for all test files of a run. */
 const TEMPLATE_LOCK = 20_260_412
 
 export interface TestDatabase {
@@ -39,7 +39,7 @@ async function ensureTemplate(sql: postgres.Sql): Promise<void> {
     await sql.unsafe(`CREATE DATABASE ${unfinished}`)
     const { migrate } = await import('#shared/stores/db/migrate.ts')
     await migrate(urlOf(unfinished))
-    // A database with a connection, autovacuum's included, cannot be cloned.
+    // A database with connections, including autovacuum's, cannot be cloned.
     await sql.unsafe(`ALTER DATABASE ${unfinished} ALLOW_CONNECTIONS false`)
     await sql.unsafe(`ALTER DATABASE ${unfinished} RENAME TO ${TEMPLATE}`)
   } finally {
@@ -64,8 +64,8 @@ function urlOf(database: string): string {
 }
 
 /**
- * An empty logical database of the run's Redis. A counter in Redis selects the next one; after the last it starts
- * again at the first, whose test file has ended by then.
+ * An empty logical database of the run's Redis. A counter in Redis selects the next one; after the last it restarts at
+ * the first, whose test file has ended by then.
  */
 export async function testRedisUrl(): Promise<string> {
   const counting = new Redis(serverUrl('REDIS'))

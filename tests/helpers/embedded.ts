@@ -12,7 +12,7 @@ export interface Embedded {
   readonly caFile: string
   readonly dataDir: string
   readonly pid: number
-  /** Its output since it listens. */
+  /** Its output since it started listening. */
   log(): string
   /** Ends the process and waits for it; SIGTERM by default. The data directory stays until `remove`. */
   stop(signal?: NodeJS.Signals): Promise<number | null>
@@ -24,7 +24,7 @@ export interface Embedded {
 const ROOT = join(import.meta.dir, '../..')
 const STARTS_WITHIN_MS = 90_000
 
-/** As {@link startEmbedded}, in a new data directory with a migrated database: it starts several times as fast. */
+/** As {@link startEmbedded}, in a new data directory with a migrated database, which starts several times faster. */
 export async function startMigratedEmbedded(overrides: Environment = {}): Promise<Embedded> {
   const dataDir = mkdtempSync(join(tmpdir(), 'event-embedded-'))
   await copyMigratedDatabase(dataDir)
@@ -33,7 +33,7 @@ export async function startMigratedEmbedded(overrides: Environment = {}): Promis
 
 /**
  * Starts `bun proxy/local.ts`; the settings override the defaults of a test run.
- * @param root the checkout that it runs, by default this one
+ * @param root the checkout to run; default: this one
  */
 export async function startEmbedded(overrides: Environment = {}, root = ROOT): Promise<Embedded> {
   const dataDir = overrides.EVENT_DATA_DIR ?? mkdtempSync(join(tmpdir(), 'event-embedded-'))

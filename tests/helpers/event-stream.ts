@@ -18,7 +18,7 @@ export interface EventStream {
   /** Whether the service has ended the answer. */
   readonly ended: boolean
   all<N extends StreamEventName>(event: N): StreamData<N>[]
-  /** Waits for an event of this name that the condition holds for. */
+  /** Waits for an event with this name that meets the condition. */
   next<N extends StreamEventName>(
     event: N,
     holds?: (data: StreamData<N>) => boolean,
@@ -39,7 +39,7 @@ function parse(block: string): StreamEvent {
   return { id: z.string().min(1).parse(fields.id), event, data } as unknown as StreamEvent
 }
 
-/** Reads a stream from its first byte on, in the background. */
+/** Reads a stream from its first byte, in the background. */
 export function readEvents(body: ReadableStream<Uint8Array>): EventStream {
   const events: StreamEvent[] = []
   let heartbeats = 0

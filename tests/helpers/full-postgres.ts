@@ -1,14 +1,14 @@
-/** A Postgres whose connections others have taken. */
+/** A Postgres server without free connections. */
 import postgres from 'postgres'
 
 /**
- * Settings of a server that is soon full: each connection is a process, and two hundred take half a minute to start.
+ * Settings of a server that fills quickly: each connection is a process, and two hundred take half a minute to start.
  */
 export const FEW_CONNECTIONS = ['max_connections=30']
 
 /**
- * Takes every connection of a server, those of this service included.
- * @returns gives them back
+ * Takes every connection of a server, including those of this service.
+ * @returns a function that releases them
  */
 export async function occupyPostgres(url: string): Promise<() => Promise<void>> {
   const open = () => postgres(url, { max: 1, onnotice: () => undefined })

@@ -8,7 +8,7 @@ import { ensurePrograms } from './programs.ts'
 import { type Server, startPostgres } from './servers.ts'
 
 /**
- * Installs missing programs and runs `work` with a temporary directory for the servers' data. Ctrl-C ends it with 130.
+ * Installs missing programs and runs `work` with a temporary directory for the servers' data. Ctrl-C exits with 130.
  * @param under the parent of that directory
  */
 export async function inDirectory<T>(name: string, work: () => Promise<T>, under = tmpdir()): Promise<T> {
@@ -31,7 +31,7 @@ export async function inDirectory<T>(name: string, work: () => Promise<T>, under
   }
 }
 
-/** As {@link inDirectory}, with a Postgres for test databases. @param args more settings of it */
+/** As {@link inDirectory}, with a Postgres for test databases. @param args additional settings */
 export const besidePostgres = <T>(
   name: string,
   work: (postgres: Server) => Promise<T>,

@@ -1,4 +1,4 @@
-/** What pilgrims do with the bot, and what it sends to them. */
+/** Pilgrims' use of the bot, and the bot's messages to them. */
 import { type LineServer, lineUser, type Sent } from './line-server.ts'
 import { deliver, lineEvent } from './line-webhook.ts'
 import { until } from './wait.ts'

@@ -1,5 +1,5 @@
 /**
- * A stand-in for LINE's API. It refuses what LINE refuses, and can fail like LINE or a network. Accepted messages
+ * A stand-in for LINE's API. It rejects what LINE rejects, and can fail like LINE or a network. Accepted messages
  * survive its restarts.
  */
 import { type Fault, messageFaults } from './line-rules.ts'
@@ -103,18 +103,18 @@ export interface Sent {
   readonly retryKey: string | null
 }
 
-/** A fault of a call: none, an error before LINE reads it, or an error after LINE accepted it. */
+/** The fault of a call: none, an error before LINE reads it, or an error after LINE accepted it. */
 export type Mishap = 'none' | 'before' | 'after' | 'hung' | 'limited'
 
 export interface LineServer {
   readonly url: string
   /** Accepted messages, in order. */
   readonly sent: Sent[]
-  /** How often each person got a message by push or multicast. */
+  /** Number of messages each person got by push or multicast. */
   readonly received: Map<string, number>
   /** Calls of every kind, accepted or not. */
   readonly calls: { readonly method: string; readonly path: string; readonly status: number }[]
-  /** People unknown to LINE; a call that names one is refused as a whole. */
+  /** People unknown to LINE; a call that names one is rejected as a whole. */
   readonly gone: Set<string>
   readonly profiles: Map<string, Record<string, unknown>>
   readonly menus: Map<string, Menu>

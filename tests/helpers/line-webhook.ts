@@ -1,11 +1,11 @@
-/** Webhook deliveries as LINE makes them: an envelope of events, signed over its bytes. */
+/** Webhook deliveries as LINE sends them: an envelope of events, signed over its bytes. */
 import { createHmac } from 'node:crypto'
 import { LINE_SECRET } from './line-server.ts'
 import type { TestStack } from './test-stack.ts'
 
 let count = 0
 
-/** A webhook event of a person, with an id of its own; the fields override the defaults. */
+/** A webhook event of a person, with its own id; the fields override the defaults. */
 export const lineEvent = (userId: string, fields: object): Record<string, unknown> => ({
   webhookEventId: `event-${++count}-${crypto.randomUUID().slice(0, 8)}`,
   timestamp: Date.now(),
@@ -22,7 +22,7 @@ export const textEvent = (userId: string, text: string, fields: object = {}): Re
 export const signatureOf = (body: string, secret = LINE_SECRET): string =>
   createHmac('sha256', secret).update(body).digest('base64')
 
-/** Sends a delivery (default: with its right signature). */
+/** Sends a delivery (default: with the correct signature). */
 export function deliver(
   stack: Pick<TestStack, 'fetch'>,
   events: readonly unknown[],

@@ -1,4 +1,4 @@
-/** One line that is drawn again and again on a terminal; elsewhere it is printed now and then. */
+/** A line that is redrawn on a terminal; elsewhere it is printed periodically. */
 
 /** The parts of a stream that are used. */
 export interface Output {
@@ -10,20 +10,20 @@ export interface Output {
 export interface LiveLine {
   /** Shows the current state. */
   show(text: string): void
-  /** Prints a line that stays. */
+  /** Prints a permanent line. */
   note(text: string): void
   clear(): void
 }
 
 const CLEAR_LINE = '\r\u001b[2K'
-/** Where nothing can be drawn again, a line in ten seconds is enough. */
+/** Interval where the line cannot be redrawn. */
 const PRINT_EVERY_MS = 10_000
 
 export function createLiveLine(output: Output): LiveLine {
   let shown = ''
   let printedMs = -Infinity
   const draw = (text: string): void => {
-    // A wrapped line cannot be drawn again.
+    // A wrapped line cannot be redrawn.
     if (output.isTTY) output.write(CLEAR_LINE + text.slice(0, (output.columns || 80) - 1))
   }
   return {

@@ -1,4 +1,4 @@
-/** Loaded before each test file: makes the limits of its hooks and tests as long as this machine needs. */
+/** Loaded before each test file: extends the limits of its hooks and tests to what this machine needs. */
 import * as bunTest from 'bun:test'
 import { SET_UP_MS, slower } from './time-limits.ts'
 

@@ -1,12 +1,12 @@
-/** A migrated embedded database that test files get copies of: migrating takes several times as long as opening. */
+/** A migrated embedded database that test files copy: migrating takes several times as long as opening. */
 import { cpSync, existsSync, mkdtempSync, renameSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { migrateDatabase } from '#shared/stores/db/migrate.ts'
 import { openDatabase } from '#shared/stores/db/open-database.ts'
 
 /**
- * Copies it to `<dataDir>/db`, unless a database is there. Does nothing outside `bun run test`, because nothing would
- * delete the original; the database is then made and migrated where it is opened.
+ * Copies it to `<dataDir>/db`, unless a database exists there. Does nothing outside `bun run test`, because nothing
+ * would delete the original; the database is then created and migrated when it is opened.
  * @param dataDir a directory as in `EVENT_DATA_DIR`
  */
 export async function copyMigratedDatabase(dataDir: string): Promise<void> {
@@ -16,7 +16,7 @@ export async function copyMigratedDatabase(dataDir: string): Promise<void> {
   cpSync(await migratedDatabase(directory), path, { recursive: true })
 }
 
-/** The original, which the first test file makes. */
+/** The original, created by the first test file. */
 async function migratedDatabase(directory: string): Promise<string> {
   const path = join(directory, 'embedded-database')
   if (existsSync(path)) return path

@@ -40,7 +40,7 @@ export async function openEmbeddedTestStack(settings: Environment = {}): Promise
   }
 }
 
-/** Opens a test stack for tests that need any: the real one takes less of the processors. */
+/** Opens a test stack for tests that work on either: the real one uses less CPU. */
 export const openTestStack = (settings: Environment = {}): Promise<TestStack> =>
   embeddedOnly ? openEmbeddedTestStack(settings) : openRealTestStack({ settings, apart: [] })
 
@@ -50,8 +50,8 @@ export function describeBothStacks(
   tests: (stack: TestStack) => void,
   settings: Environment = {},
 ): void {
-  // While the embedded one is tested, the real one starts, which takes some seconds. With a LINE
-  // server it does not, because both would use the same one.
+  // The real one starts while the embedded one is tested, because it takes some seconds. Not with a LINE server,
+  // because both would use the same one.
   const isEarly = STACK_KINDS.length > 1 && settings.LINE_API_BASE_URL === undefined
   const real = openedOnce(() => openRealTestStack({ settings, apart: [] }))
   for (const kind of STACK_KINDS)
@@ -64,7 +64,7 @@ export function describeBothStacks(
       afterAll(() => (kind === 'real' ? real.close() : opened?.close()))
       tests(lazily(kind, () => opened))
     })
-  // Of a run of some tests, none may be on the real one.
+  // If only some tests run, none may use the real one.
   afterAll(real.close)
 }
 
@@ -74,7 +74,7 @@ function openedOnce(open: () => Promise<TestStack>) {
   let closing: Promise<void> | undefined
   return {
     open: () => (opening ??= open()),
-    // One that could not be opened has failed the tests on it, and has nothing to close.
+    // A stack that failed to open has already failed its tests, and needs no closing.
     close: () =>
       (closing ??= opening?.then(
         (stack) => stack.close(),
@@ -87,9 +87,9 @@ function openedOnce(open: () => Promise<TestStack>) {
 export type Declare = (name: string, act: () => Promise<unknown>, timeoutMs?: number) => void
 
 /**
- * As {@link describeBothStacks}, for tests that wait most of the time: each test runs on all its stacks at the same
- * time. What it uses beside its stack, such as a LINE server, must be that of its `stack.kind` alone.
- * @param tests is called once for each test stack, and declares the same tests by the function that it is given
+ * As {@link describeBothStacks}, for tests that mostly wait: each test runs on all its stacks at the same time.
+ * Everything else it uses, such as a LINE server, must belong to its `stack.kind` alone.
+ * @param tests is called once for each test stack, and declares the same tests with the given function
  */
 export function describeBothStacksAtOnce(
   name: string,
@@ -130,7 +130,7 @@ export function describeBothStacksAtOnce(
   })
 }
 
-/** Acts for each test stack at the same time. @throws after all have ended, with the names of those that failed */
+/** Runs it on each test stack at the same time. @throws after all have ended, with the names of those that failed */
 async function allOf(
   kinds: readonly TestStack['kind'][],
   act: (kind: TestStack['kind']) => Promise<unknown>,

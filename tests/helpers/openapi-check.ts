@@ -12,7 +12,7 @@ interface Operation {
   readonly responses: Record<string, Answer>
 }
 
-/** The document. Of a run, the first test file makes it, which takes longer than most files' tests. */
+/** The document. The first test file of a run generates it, which takes longer than most files' tests. */
 function documentOfRun(): Record<string, unknown> {
   const directory = process.env.TEST_DIRECTORY
   if (directory === undefined) return openApiDocument('test')
@@ -26,7 +26,7 @@ function documentOfRun(): Record<string, unknown> {
   return JSON.parse(readFileSync(path, 'utf8')) as Record<string, unknown>
 }
 
-/** The paths of the document, and what compiles its schemas. */
+/** The paths of the document, and the compiler of its schemas. */
 function readPaths() {
   const document = documentOfRun()
   const paths = Object.entries(document.paths as Record<string, Record<string, Operation>>)
@@ -35,7 +35,7 @@ function readPaths() {
       operations,
       pattern: new RegExp(`^${path.replaceAll('.', '\\.').replaceAll(/\{\w+\}/g, '[^/]+')}$`),
     }))
-    // When two paths match, the one without parameters is meant.
+    // When two paths match, the one without parameters wins.
     .sort((a, b) => Number(a.path.includes('{')) - Number(b.path.includes('{')))
   // Formats are checked by the contracts, the document by tests/openapi. References point into the whole document.
   const ajv = new Ajv2020({ strict: false, validateFormats: false, validateSchema: false, allErrors: true })
@@ -44,7 +44,7 @@ function readPaths() {
 }
 
 let read: ReturnType<typeof readPaths> | undefined
-/** Read for the first answer: whoever asks nothing writes nothing. */
+/** Read for the first answer, because files without requests do not need it. */
 const documented = () => (read ??= readPaths())
 const compiled = new Map<string, ValidateFunction>()
 

@@ -1,7 +1,7 @@
-/** Checks of the values that options of a command line have. */
+/** Checks the values of command-line options. */
 import { refuseCommandLine } from '#shared/runtime/command-line.ts'
 
-/** @param usage the help text, which each refusal prints before it ends the process with 2 */
+/** @param usage the help text, printed with each error before the process exits with 2 */
 export function createOptionChecks(usage: string) {
   const refuse = (wrong: string): never => refuseCommandLine(usage, wrong)
   const number = (name: string, given: string, least: number, most: number): number => {

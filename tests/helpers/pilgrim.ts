@@ -18,7 +18,7 @@ export const post = (
     body: JSON.stringify(body),
   })
 
-/** A profile as the public sees it, or as a caller with these headers does. */
+/** A profile as the public sees it, or a caller with these headers. */
 export const profileOf = async (
   stack: TestStack,
   userId: string,

@@ -42,15 +42,15 @@ export interface ServerPlan {
   readonly port: number
   readonly url: string
   readonly env?: Readonly<Record<string, string>>
-  /** Whether it serves; called until it returns true. It may throw until then. */
+  /** Whether it is ready; called until it returns true. It may throw until then. */
   readonly ready: (pid: number) => boolean | Promise<boolean>
-  /** The user that it runs as when the tests run as root. */
+  /** The user to run as when the tests run as root. */
   readonly user?: string
 }
 
 /**
- * Starts a server and waits until it serves.
- * @throws Error with the end of its log when it does not serve within 90 s
+ * Starts a server and waits until it is ready.
+ * @throws Error with the end of its log when it is not ready within 90 s
  */
 export async function startServer(plan: ServerPlan): Promise<Server> {
   const server = new ServerProcess(plan)
@@ -63,7 +63,7 @@ export async function startServer(plan: ServerPlan): Promise<Server> {
   return server
 }
 
-/** Makes an empty directory, inside that of the test run where there is one, owned by `user`. */
+/** Creates an empty directory, inside that of the test run if there is one, owned by `user`. */
 export async function newDirectory(name: string, user?: string): Promise<string> {
   const dir = await mkdtemp(join(process.env.TEST_DIRECTORY ?? tmpdir(), `${name}-`))
   if (user !== undefined) await runToEnd(['chown', user, dir])
@@ -71,7 +71,7 @@ export async function newDirectory(name: string, user?: string): Promise<string>
 }
 
 /**
- * Runs a command to its end, as `user` if given.
+ * Runs a command to completion, as `user` if given.
  * @throws Error with its output when it fails
  */
 export async function runToEnd(command: readonly string[], user?: string): Promise<void> {
@@ -82,7 +82,7 @@ export async function runToEnd(command: readonly string[], user?: string): Promi
 /** The repository. */
 export const ROOT = join(import.meta.dir, '../..')
 
-/** Runs a command to its end, in the repository unless told otherwise. @returns what it printed, and its exit code */
+/** Runs a command to completion, by default in the repository. @returns its output and exit code */
 export async function runCommand(
   command: readonly string[],
   options: {
@@ -105,7 +105,7 @@ export async function runCommand(
 
 /**
  * The prefix of a command that runs as `user`, and that the kernel kills when its parent process ends in any way
- * (Linux; on other systems only an orderly end leaves no process behind).
+ * (Linux; elsewhere only an orderly end leaves no process behind).
  */
 function commandPrefix(user?: string): string[] {
   const setpriv = Bun.which('setpriv')
@@ -187,7 +187,7 @@ class ServerProcess implements Server {
     return this.close()
   }
 
-  /** Guards against signals to another process: the id of an ended one may be in use again. */
+  /** Avoids signals to another process: the id of an ended one may be in use again. */
   #running(): Bun.Subprocess {
     if (this.#child === undefined || hasEnded(this.#child))
       throw new Error(`${this.#plan.name} is not running`)

@@ -1,4 +1,4 @@
-/** The programs that the tests start: where they are, and how they are installed. */
+/** The programs that the tests start: their paths, and their installation. */
 import { existsSync, readFileSync } from 'node:fs'
 
 export interface Program {
@@ -7,7 +7,7 @@ export interface Program {
   readonly debian: string
   /** Their formula in Homebrew. */
   readonly brew: string
-  /** Files below `/` of which one must be there, for a package without commands. */
+  /** Files below `/`, for a package without commands: one must exist. */
   readonly files?: readonly string[]
 }
 
@@ -17,14 +17,14 @@ export const PROGRAMS: readonly Program[] = [
   { commands: ['nats-server'], debian: 'nats-server', brew: 'nats-server' },
   { commands: ['caddy'], debian: 'caddy', brew: 'caddy' },
   { commands: ['chromium'], debian: 'chromium', brew: '--cask chromium' },
-  // Chromium without the parts of a window. macOS has it not, and uses the whole one.
+  // Chromium without windows. Not available on macOS, which uses the whole one.
   {
     commands: [],
     debian: 'chromium-headless-shell',
     brew: '',
     files: ['usr/bin/chromium-headless-shell', 'System/Library'],
   },
-  // Pages are photographed in Chinese and Japanese. macOS has such fonts.
+  // Pages are photographed in Chinese and Japanese. macOS includes such fonts.
   {
     commands: [],
     debian: 'fonts-wqy-zenhei',
@@ -33,14 +33,14 @@ export const PROGRAMS: readonly Program[] = [
   },
 ]
 
-/** One long test needs it, and installs it by itself. */
+/** One long test needs it, and installs it itself. */
 export const PROMETHEUS: Program = {
   commands: ['prometheus', 'promtool'],
   debian: 'prometheus',
   brew: 'prometheus',
 }
 
-/** Directories that are not in an ordinary user's PATH: of Debian, and of Homebrew's versioned formulas. */
+/** Directories outside an ordinary user's PATH: of Debian, and of Homebrew's versioned formulas. */
 const SYSTEM_DIRECTORIES = ['/usr/local/sbin', '/usr/sbin', '/sbin']
 const POSTGRES_DIRECTORIES = ['usr/lib/postgresql/*/bin', '{opt/homebrew,usr/local}/opt/postgresql@*/bin']
 
@@ -92,7 +92,7 @@ export async function ensurePrograms(programs: readonly Program[] = PROGRAMS): P
   if (stillMissing.length > 0) throw new Error(instructions(stillMissing))
 }
 
-/** A package would start its service on the well-known port; the policy file prevents that (invoke-rc.d(8)). */
+/** A package would start its service on the default port; the policy file prevents that (invoke-rc.d(8)). */
 const APT_SCRIPT = `
 set -e
 # su keeps an ordinary user's PATH, which lacks directories that dpkg needs.
@@ -116,7 +116,7 @@ function hasApt(): boolean {
 const aptLine = (packages: string[], sudo = ''): string =>
   `${sudo}apt-get update && ${sudo}apt-get install -y --no-install-recommends ${packages.join(' ')}`
 
-/** The missing commands of these programs; of a program without commands its package. */
+/** The missing commands of these programs; for a program without commands, its package. */
 const missingCommands = (programs: readonly Program[]): string =>
   programs
     .flatMap(({ commands, debian }) => (commands.length > 0 ? commands : [debian]))

@@ -1,6 +1,6 @@
 /**
- * A push service of a browser on loopback: it refuses what a real one refuses, and decrypts what it takes with the
- * device's keys, as the browser does. Written from RFC 8030, 8188, 8291 and 8292, with WebCrypto and jose.
+ * A push service of a browser on loopback: it rejects what a real one rejects, and decrypts messages with the device's
+ * keys, as the browser does. Written from RFC 8030, 8188, 8291 and 8292, with WebCrypto and jose.
  */
 import { createECDH, createDecipheriv, hkdfSync, randomBytes } from 'node:crypto'
 import { mkdtempSync, rmSync } from 'node:fs'
@@ -11,7 +11,7 @@ import { openCertificate } from '#proxy/local/listen.ts'
 import type { Environment } from '#shared/runtime/config/config.ts'
 import webPush from 'web-push'
 
-/** A browser's subscription, and the keys that only the browser has. */
+/** A browser's subscription, and its private keys. */
 export interface PushTestDevice {
   readonly subscription: {
     readonly endpoint: string
@@ -20,7 +20,7 @@ export interface PushTestDevice {
   readonly privateKey: Buffer
 }
 
-/** What a device was shown. */
+/** A message shown on a device. */
 export interface Shown {
   readonly title: string
   readonly body: string
@@ -68,16 +68,16 @@ export interface PushService {
   readonly received: Received[]
   /** The browser subscribes. */
   subscribe(): PushTestDevice
-  /** The browser's user takes the permission back. */
+  /** The browser's user revokes the permission. */
   unsubscribe(device: PushTestDevice): void
-  /** The answer of the next calls to a device instead of the usual one. */
+  /** Overrides the next answers to a device. */
   mishaps: Map<string, () => Response | null>
   /** Settings of a test stack that sends to this service. */
   readonly settings: Environment
   stop(): Promise<void>
 }
 
-/** Starts the service. It takes messages of one application server, whose keys `settings` has. */
+/** Starts the service. It accepts messages of one application server, whose keys are in `settings`. */
 export async function startPushService(): Promise<PushService> {
   const directory = mkdtempSync(join(tmpdir(), 'push-service-'))
   const certificate = await openCertificate(directory)
@@ -141,7 +141,7 @@ export async function startPushService(): Promise<PushService> {
   }
 }
 
-/** The status by which a push service refuses the head of a request; null: it takes it. */
+/** The status with which a push service rejects the headers of a request; null: it accepts them. */
 async function refusalOf(headers: Headers, origin: string, publicKey: string): Promise<number | null> {
   const ttl = headers.get('ttl')
   if (ttl === null || !/^\d+$/.test(ttl) || headers.get('content-encoding') !== 'aes128gcm') return 400

@@ -11,7 +11,7 @@ export interface RawAnswer {
 const TIMEOUT_MS = 15_000
 
 /**
- * Sends `head` (request line and header lines, without the blank line) and a body, and reads the one answer.
+ * Sends `head` (request line and header lines, without the blank line) and a body, and reads the answer.
  * @throws Error when the server closes the connection without an answer, or sends nothing for 15 s
  */
 export async function rawRequest(

@@ -1,5 +1,5 @@
 /**
- * What a call rejects with.
+ * The rejection of a call.
  * @throws Error when it resolves
  */
 export async function rejection(call: Promise<unknown>): Promise<unknown> {

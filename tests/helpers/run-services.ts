@@ -1,7 +1,7 @@
 /**
- * Runs services in one process, each on its own port, as each `app.ts` runs one. A process of each takes several
- * times as long to start, and differs only where one is killed.
- * Environment: `SERVICE_PORTS`, a JSON object of ports by service.
+ * Runs services in one process, each on its own port, as each `app.ts` runs one. Separate processes take several times
+ * as long to start, and matter only where one is killed. Environment: `SERVICE_PORTS`, a JSON object of ports by
+ * service.
  */
 import type { ServiceName } from '#shared/contracts/endpoint.ts'
 import { runService } from '#shared/service/service.ts'

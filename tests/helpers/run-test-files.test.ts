@@ -1,4 +1,4 @@
-/** `bun run test` on a slow machine: what is only slow passes, and what is broken fails. */
+/** `bun run test` on a slow machine: slow tests pass, and broken ones fail. */
 import { expect, test } from 'bun:test'
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -12,7 +12,7 @@ const HEAD = `
   const isFirst = !existsSync(import.meta.path + '.ran')
   writeFileSync(import.meta.path + '.ran', '')
 `
-/** A set-up that is longer than its limit in the first try, and a teardown of what it did not open. */
+/** A set-up that exceeds its limit in the first try, and a teardown of what it did not open. */
 const SLOW = `
   let stack
   beforeAll(async () => { if (isFirst) await Bun.sleep(60_000); stack = { close() {} } }, 200)
@@ -33,13 +33,13 @@ const UNSTEADY = `
 `
 const BROKEN = `test('adds', () => expect(3).toBe(2))`
 const LATE_TEST = `test('answers', () => isFirst ? new Promise(() => {}) : undefined, 200)`
-/** What the service answers when the machine is too slow for its deadlines. */
+/** The service's answer when the machine is too slow for its deadlines. */
 const UNAVAILABLE = `
   test('answers', () => expect({ status: isFirst ? 503 : 200, text: isFirst ? '{"code":"unavailable"}' : 'a' })
     .toEqual({ status: 200, text: expect.any(String) }))
   test('draws', () => expect(isFirst ? 503 : 200).toBe(200))
 `
-/** Each limit is too short for a quiet machine, and ends no test on one that is five times as slow. */
+/** Each limit is too short for a quiet machine, and fails no test on one that is five times as slow. */
 const LIMITS = `
   beforeAll(() => Bun.sleep(300), 200)
   test('limit', () => Bun.sleep(300), 200)
@@ -102,7 +102,7 @@ test('set-ups that were only slow run again however many they are, and the run p
 test('a set-up that hangs fails the run, and says that its limit ended', async () => {
   const result = await runFiles([HANGS, HANGS, HANGS, HANGS, HANGS])
   expect(result.code).toBe(1)
-  // The first that fails again ends the second tries; the others stay failed.
+  // The first repeated failure ends the second tries; the others stay failed.
   expect(result.again).toBe(1)
   expect(failuresOf(result)).toHaveLength(5)
   expect(failuresOf(result)).toContain('tests/file-0.test.ts set-up or teardown')

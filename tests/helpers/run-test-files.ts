@@ -1,50 +1,49 @@
 /**
- * Runs `bun test`, and files that failed once more by themselves, because tests may fail on a busy machine.
+ * Runs `bun test`, and reruns files that failed, each by itself, because tests may fail on a busy machine.
  *
- * Files in which only limits of time ended, those of the service included, run again however many they are: the machine
- * was slow. Of files with another
- * failure, such as an expectation that was not met, at most {@link RETRIED_FILES} run again. When more fail, the cause
- * is no busy machine. A test that fails again has failed, and ends the second tries. One that passes then is reported
- * as slow, or as unsteady. An error outside of tests fails the run.
+ * Files with only timeouts, those of the service included, are all rerun: the machine was slow. Of files with another
+ * failure, such as a failed expectation, at most {@link RETRIED_FILES} are rerun. If more fail, the cause is not a busy
+ * machine. A test that fails again has failed, and ends the reruns. One that then passes is reported as slow, or as
+ * unsteady. An error outside tests fails the run.
  */
 import { join } from 'node:path'
 import { XMLParser } from 'fast-xml-parser'
 import { TEST_MS } from './time-limits.ts'
 
 const PRELOAD = join(import.meta.dir, 'longer-limits.ts')
-/** The most files with other failures than limits of time that run once more. */
+/** Maximum number of files with failures other than timeouts that are rerun. */
 const RETRIED_FILES = 3
-/** Limits of a second try are longer by this factor. */
+/** Limits of a rerun are longer by this factor. */
 const SECOND_TRY = 2
 
-/** A test or hook that has run, or a test that was skipped. */
+/** A test or hook that has run, or a skipped test. */
 export interface Ran {
-  /** The path as bun test's arguments name it. */
+  /** The path as in bun test's arguments. */
   readonly file: string
-  /** The name, with those of the groups around it. */
+  /** The name, including those of the enclosing groups. */
   readonly test: string
   readonly outcome: 'passed' | 'failed' | 'skipped'
   /** The message of a failure. */
   readonly said: string
-  /** Whether it failed because a limit of time ended: of the test, or of the service, which answers 503. */
+  /** Whether it failed because of a timeout: of the test, or of the service, which answers 503. */
   readonly isLate: boolean
   /** Whether it is the set-up or the teardown of a group or file. */
   readonly isHook: boolean
 }
 
 export interface TestRun {
-  /** What `bun test` gets in every try. */
+  /** Options of every `bun test` call. */
   readonly options: readonly string[]
-  /** What it gets in the first: how many files run at the same time, and which. */
+  /** Further options of the first call: concurrency and files. */
   readonly first: readonly string[]
-  /** Test files that may run once more. None: there is no second try. */
+  /** Test files that may be rerun. Empty: no reruns. */
   readonly files: readonly string[]
   /** Directory for reports. */
   readonly directory: string
-  /** How much slower than a quiet machine this one is: at the start, and as measured before a second try. */
+  /** How much slower than a quiet machine this one is: at the start, and as measured before a rerun. */
   readonly slowness: number
   readonly measure: () => Promise<number>
-  /** Runs a command. @param onStderr gets what it prints there. @returns its exit code; null: interrupted */
+  /** Runs a command. @param onStderr receives its stderr. @returns its exit code; null: interrupted */
   readonly run: (
     command: string[],
     env: Record<string, string>,
@@ -54,14 +53,14 @@ export interface TestRun {
 
 export interface Result {
   readonly code: number
-  /** Every test, as it ended at last. Undefined: `bun test` ended before all had run. */
+  /** Every test with its final result. Undefined: `bun test` ended before all had run. */
   readonly ran: readonly Ran[] | undefined
-  /** Failures of the first try that did not repeat: because limits of time ended, and for other reasons. */
+  /** Failures of the first run that did not repeat: timeouts, and other reasons. */
   readonly slow: readonly Ran[]
   readonly unsteady: readonly Ran[]
 }
 
-/** Runs the tests, and those that failed once more. @returns null when the run was interrupted */
+/** Runs the tests, and reruns failed ones. @returns null when the run was interrupted */
 export async function runTestFiles(plan: TestRun): Promise<Result | null> {
   const first = await attempt(plan, plan.first, plan.slowness, 'report.xml')
   if (first === null) return null
@@ -83,13 +82,13 @@ export async function runTestFiles(plan: TestRun): Promise<Result | null> {
     const passed = before.filter(({ test }) => !repeated.has(test))
     result[others.includes(file) ? 'unsteady' : 'slow'].push(...passed)
     result.ran = [...result.ran!.filter((one) => one.file !== file), ...again.ran]
-    // The run has failed; more tries would only take time.
+    // The run has failed; further reruns would only take time.
     if (again.code !== 0) break
   }
   return result
 }
 
-/** Files in which a test failed, and files that are not in the report, because they could not be loaded. */
+/** Files in which a test failed, and files missing from the report, because they could not be loaded. */
 function failedFiles(files: readonly string[], ran: readonly Ran[]): string[] {
   return files.filter((file) => {
     const mine = ran.filter((one) => one.file === file)
@@ -97,7 +96,7 @@ function failedFiles(files: readonly string[], ran: readonly Ran[]): string[] {
   })
 }
 
-/** Whether limits of time alone explain a file's failures: a teardown also fails of what was not set up. */
+/** Whether timeouts alone explain a file's failures: a teardown also fails if its set-up did. */
 function isOnlyLate(ran: readonly Ran[], file: string): boolean {
   const failures = ran.filter((one) => one.file === file && one.outcome === 'failed')
   const isSetUpLate = failures.some(({ isLate, isHook }) => isLate && isHook)
@@ -122,7 +121,7 @@ async function attempt(
   return code === null ? null : { code, hasOtherError: errors.seen(), ran: await readReport(path) }
 }
 
-/** Looks for an error outside of tests in the output of `bun test`: its report leaves it out. */
+/** Detects errors outside tests in the output of `bun test`, which its report omits. */
 function watchOtherErrors() {
   const decoder = new TextDecoder()
   let [line, isSeen] = ['', false]
@@ -155,27 +154,27 @@ interface Suite {
 }
 
 const LISTS = ['testsuite', 'testcase', 'failure']
-/** The report calls a hook so, and lists those of a skipped `describe` as skipped tests. */
+/** The report's name for a hook; it lists those of a skipped `describe` as skipped tests. */
 const HOOK = '(unnamed)'
-/** The name of an error that ended a wait: bun test's own, and those of `until`, of Playwright and of `fetch`. */
+/** Name of a timeout error: bun test's own, and those of `until`, of Playwright and of `fetch`. */
 const LATE = 'TimeoutError'
-/** Heads an error outside of tests in the output of `bun test`. */
+/** Line before an error outside tests in the output of `bun test`. */
 const OTHER_ERROR = '# Unhandled error between tests'
-/** A 503 of the service, which says so that the machine was too slow for its deadlines. It repeats if a part is broken. */
+/** A 503 of the service means that the machine was too slow for its deadlines. It repeats if a part is broken. */
 const UNAVAILABLE = /"code":"unavailable"|Received: 503$|^Refusal: .* at the moment/m
-/** bun test's own message does not say which limit ended. */
+/** bun test's own message does not say which limit was exceeded. */
 const LATE_MESSAGE = 'test timed out'
 
 const parser = new XMLParser({
   ignoreAttributes: false,
   attributeNamePrefix: '',
   parseTagValue: false,
-  // Line ends are written as numbers.
+  // Line breaks are written as numbers.
   htmlEntities: true,
   isArray: (name) => LISTS.includes(name),
 })
 
-/** Undefined when `bun test` ended before it wrote a report. A file that could not be loaded is not in it. */
+/** Undefined when `bun test` ended before it wrote a report. Files that could not be loaded are not in it. */
 async function readReport(path: string): Promise<Ran[] | undefined> {
   const file = Bun.file(path)
   if (!(await file.exists())) return undefined

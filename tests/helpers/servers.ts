@@ -12,7 +12,7 @@ import { until } from './wait.ts'
 
 export type { Server }
 
-/** Logical databases of one Redis: more than a run has test files that use one at the same time. */
+/** Logical databases of one Redis: more than the test files of a run that use one at the same time. */
 export const REDIS_DATABASES = 256
 
 /** Timeout for a cluster's nodes to agree on their slots. */
@@ -21,7 +21,7 @@ const CLUSTER_MS = 30_000
 const given = new Set<number>()
 
 /**
- * A free loopback port, below the range of outgoing connections (Linux from 32768, others from 49152). Within that
+ * A free loopback port, below the range of outgoing connections (Linux: above 32768, others: above 49152). Within that
  * range, a client that retries a stopped server could itself get the server's port, and the server could not restart.
  */
 export function freePort(): number {
@@ -33,7 +33,7 @@ export function freePort(): number {
   }
 }
 
-/** Whether no other test file of this run has taken the port, whose server may not listen yet. */
+/** Whether no other test file of this run has reserved the port; its server may not listen yet. */
 function isMine(port: number): boolean {
   const { TEST_DIRECTORY } = process.env
   if (TEST_DIRECTORY === undefined) return true
@@ -54,17 +54,17 @@ function isFree(port: number): boolean {
   }
 }
 
-/** Most servers sort text by the rules of a language, where a comes before B: nothing may depend on another order. */
+/** Most servers sort text by language rules, where a comes before B: nothing may depend on another order. */
 const LOCALE = ['--locale=C.UTF-8', '--locale-provider=icu', '--icu-locale=en-US']
 
 /**
  * PostgreSQL with fsync on, without a password for `postgres`; its URL names the database `postgres`.
- * @param options.standbyOf a server of which it is a copy that follows
+ * @param options.standbyOf the server to replicate
  */
 export async function startPostgres(
   options: { args?: readonly string[]; env?: Readonly<Record<string, string>>; standbyOf?: Server } = {},
 ): Promise<Server> {
-  // Postgres refuses to run as root; its packages bring a user of this name.
+  // Postgres refuses to run as root; its packages create a user of this name.
   const user = process.getuid?.() === 0 ? 'postgres' : undefined
   const bin = dirname(realpathSync(commandPath('initdb')))
   const dir = await newDirectory('postgres', user)
@@ -83,7 +83,7 @@ export async function startPostgres(
   return startServer({
     name: 'postgres',
     command: [
-      // Set by `env`, after the user has changed: what they preload must not begin as root.
+      // Set by `env`, after the user has changed: preloaded libraries must not start as root.
       'env',
       ...Object.entries(options.env ?? {}).map(([name, value]) => `${name}=${value}`),
       join(bin, 'postgres'),
@@ -155,7 +155,7 @@ export async function startRedis(
 }
 
 export interface RedisCluster extends AsyncDisposable {
-  /** All nodes, comma-separated, as `REDIS_URL` takes them. */
+  /** All nodes, comma-separated, as in `REDIS_URL`. */
   readonly url: string
   readonly nodes: readonly Server[]
   close(): Promise<void>
@@ -237,7 +237,7 @@ export async function startNatsCluster(size = 3): Promise<Server[]> {
         dir,
         port: client,
         url: `nats://127.0.0.1:${client}`,
-        // Of several servers, once they have elected a leader.
+        // In a cluster, ready once a leader is elected.
         ready: async () => (await fetch(`http://127.0.0.1:${http}/healthz`)).ok,
       })
     }),
@@ -250,7 +250,7 @@ export interface CaddyServer extends Server {
 }
 
 /**
- * Caddy with a Caddyfile, and a storage directory of its own.
+ * Caddy with a Caddyfile, and its own storage directory.
  * @param options.port the port that the Caddyfile listens on, passed as `HTTPS_PORT`
  * @param options.host a site of the Caddyfile; Caddy is ready when a TLS handshake for it succeeds
  */
@@ -262,8 +262,8 @@ export async function startCaddy(options: {
 }): Promise<CaddyServer> {
   const { caddyfile, env = {}, port = freePort(), host = 'localhost' } = options
   const dir = await newDirectory('caddy')
-  // At its start Caddy removes empty directories of its storage, and may remove the one that it has just made for a
-  // certificate; it would try again a minute later.
+  // At its start Caddy removes empty directories of its storage, possibly the one that it has just created for a
+  // certificate; it would retry a minute later.
   for (const site of ['localhost', '127.0.0.1', host])
     await Bun.write(join(dir, 'caddy/certificates/local', site, 'keep'), '')
   const server = await startServer({

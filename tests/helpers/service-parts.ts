@@ -1,4 +1,4 @@
-/** What a service works with, opened in the process of the test and without a server. */
+/** The dependencies of a service, opened in the process of the test and without a server. */
 import { rm } from 'node:fs/promises'
 import { type Environment, readConfig } from '#shared/runtime/config/config.ts'
 import { createLog } from '#shared/runtime/log.ts'
@@ -16,7 +16,7 @@ export interface ServiceParts {
   close(): Promise<void>
 }
 
-/** Opens them, with data in a directory of its own: embedded stores, or those that the settings name. */
+/** Opens them, with data in a separate directory: embedded stores, or those named by the settings. */
 export async function openServiceParts(
   settings: Environment = {},
   { now = Date.now, log = createLog({}, () => undefined) } = {},

@@ -4,10 +4,10 @@ import { existsSync, readdirSync, readFileSync, readlinkSync } from 'node:fs'
 /** Timeout for a process to stop; one that waits for a disk stops late. */
 const FREEZE_MS = 2_000
 
-/** Signals that a process cannot handle, and that its children get too. */
+/** Signals that a process cannot handle, and that are also sent to its children. */
 const REACHES_CHILDREN: readonly NodeJS.Signals[] = ['SIGKILL', 'SIGSTOP', 'SIGCONT']
 
-/** Sends a signal; {@link REACHES_CHILDREN} lists those that the children get too. */
+/** Sends a signal, to the children too if it is one of {@link REACHES_CHILDREN}. */
 export function tell(pid: number, signal: NodeJS.Signals): void {
   if (!REACHES_CHILDREN.includes(signal)) return signalOne(pid, signal)
   // Stopped first, so that it cannot start another child meanwhile.
@@ -25,7 +25,7 @@ function signalOne(pid: number, signal: NodeJS.Signals): void {
   if (signal === 'SIGSTOP') awaitFrozen(pid)
 }
 
-/** On a busy machine the other threads of a stopped process run for some more milliseconds (Linux). */
+/** On a busy machine the other threads of a stopped process run for a few more milliseconds (Linux). */
 function awaitFrozen(pid: number): void {
   const endsAt = performance.now() + FREEZE_MS
   while (performance.now() < endsAt && /\) [RSD] /.test(threadsOf(pid))) Bun.sleepSync(1)
@@ -74,7 +74,7 @@ export function isGone(pid: number): boolean {
   return /\) Z /.test(readOfProcess(pid, 'stat'))
 }
 
-/** A file of /proc; empty when the process has just ended or the system has no /proc. */
+/** A file of /proc; empty if the process has just ended or the system has no /proc. */
 function readOfProcess(pid: number, file: string): string {
   try {
     return readFileSync(`/proc/${pid}/${file}`, 'utf8')

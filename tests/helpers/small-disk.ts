@@ -39,7 +39,7 @@ export async function mountSmallDisk(kib: number): Promise<SmallDisk | null> {
   }
 }
 
-/** Unmounts the small disks below a directory: an interrupted test leaves its own mounted (Linux only). */
+/** Unmounts the small disks below a directory, which interrupted tests leave mounted (Linux only). */
 export async function unmountInside(directory: string): Promise<void> {
   if (!existsSync('/proc/self/mounts')) return
   const places = readFileSync('/proc/self/mounts', 'utf8')

@@ -16,10 +16,10 @@ export interface Places {
   readonly objectsDir: string
 }
 
-/** Receives each text that is found, and its place. */
+/** Receives each text and its location. */
 type Look = (place: string, text: string) => void
 
-/** @returns each word that is found, as `word in place`. PGlite's files are searched as rows. */
+/** @returns each word that was found, as `word in place`. PGlite's files are searched as rows. */
 export async function findInStores(places: Places, words: readonly string[]): Promise<string[]> {
   const found = new Set<string>()
   const look: Look = (place, text) => {

@@ -1,15 +1,15 @@
-/** What tests know about the run of `bun run test` that they are part of. */
+/** The `bun run test` that a test belongs to. */
 import { describe } from 'bun:test'
 
 /** True in `bun run test:embedded`, where no server runs. */
 export const embeddedOnly = process.env.TEST_EMBEDDED_ONLY === '1'
 
-/** Each test runs on every driver: in `bun run test:all`, and where files are named. */
+/** Each test runs on every driver: with `bun run test:all`, and if files are named. */
 export const isThorough = !embeddedOnly && process.env.TEST_THOROUGH === '1'
 
 /**
- * The test stacks on which journeys run: both with `bun run test:all` and where files are named. Otherwise the real one
- * alone, because they rarely differ, and the embedded one takes longer to start.
+ * The test stacks for journeys: both with `bun run test:all` and if files are named. Otherwise only the real one,
+ * because they rarely differ, and the embedded one takes longer to start.
  */
 export const STACK_KINDS: readonly ('embedded' | 'real')[] = embeddedOnly
   ? ['embedded']
@@ -21,8 +21,8 @@ export const STACK_KINDS: readonly ('embedded' | 'real')[] = embeddedOnly
 export const describeOnServers = describe.skipIf(embeddedOnly)
 
 /**
- * Address of a server of this run.
- * @throws Error when the tests were not started through `bun run test`
+ * URL of a server of this run.
+ * @throws Error if the tests were not started by `bun run test`
  */
 export function serverUrl(name: 'POSTGRES' | 'REDIS'): string {
   const url = process.env[`TEST_${name}_URL`]

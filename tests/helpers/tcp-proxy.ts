@@ -12,16 +12,16 @@ export type LinkCondition =
   | { readonly kind: 'torn' }
   /** Every connection is closed immediately. */
   | { readonly kind: 'closed' }
-  /** The message to the server that follows on `after` others meets the fault; those before it pass. */
+  /** The message to the server after the first `after` ones meets the fault; those pass. */
   | ({ readonly kind: 'fault'; readonly after: number } & MessageFault)
 
-/** What happens to a message: what one side sends at once, mostly a command. */
+/** The fault of a message: data that one side sends at once, usually a command. */
 export type MessageFault =
-  /** It does not arrive; from then on every connection is closed. */
+  /** It does not arrive; after it every connection is closed. */
   | { readonly how: 'refused' }
   /** The server gets it; the connection is closed before its answer arrives. Others go on. */
   | { readonly how: 'cut' }
-  /** The server gets it; its answer, and all later ones on this connection, arrive so much later. */
+  /** The server gets it; its answer, and all later ones on this connection, are delayed by this time. */
   | { readonly how: 'late'; readonly byMs: number }
 
 export interface TcpProxy extends AsyncDisposable {
@@ -29,7 +29,7 @@ export interface TcpProxy extends AsyncDisposable {
   /** Messages to the server since the last `set`. */
   readonly messages: number
   set(condition: LinkCondition): void
-  /** Connections from now on go to another port, as after a failover. */
+  /** New connections go to another port, as after a failover. */
   forwardTo(port: number): void
   close(): Promise<void>
 }
@@ -90,9 +90,9 @@ export async function openTcpProxy(target: number): Promise<TcpProxy> {
       late.push(chunk)
       setTimeout(() => to.write(late.shift()!), lastMs - nowMs)
     })
-    // The end travels as late as the bytes before it.
+    // The end is delayed as much as the bytes before it.
     from.on('close', () => setTimeout(() => to.destroy(), Math.max(0, lastMs - performance.now())))
-    // Some conditions cause resets. `close` handles them.
+    // Some conditions cause resets, which `close` handles.
     from.on('error', () => undefined)
   }
 

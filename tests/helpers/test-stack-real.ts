@@ -1,6 +1,6 @@
 /**
  * The real test stack: the services behind Caddy, on Postgres, Redis and NATS. They run in one process, or each in its
- * own where a test asks for one of them.
+ * own if a test asks for one of them.
  */
 import { readMetric } from './metrics.ts'
 import { existsSync, linkSync, mkdirSync, readFileSync } from 'node:fs'
@@ -25,7 +25,7 @@ export interface RealTestStack extends TestStack {
   readonly kind: 'real'
   /** Processes of a service: kill -9, freeze, restart. */
   service(name: ServiceName, replica?: number): Server
-  /** The addresses of a service's processes, without Caddy. */
+  /** The URLs of a service's processes, without Caddy. */
   urlsOf(name: ServiceName): string[]
   readonly caddy: Server
   readonly databaseUrl: string
@@ -36,7 +36,7 @@ export interface RealTestStack extends TestStack {
   readonly pagesDirectory: string
 }
 
-/** A test stack with stores of its own, which a test may stop. */
+/** A test stack with its own stores, which a test may stop. */
 export interface OwnedTestStack extends RealTestStack {
   readonly postgres: Server
   readonly redis: Server
@@ -55,9 +55,9 @@ export interface RealOptions {
   readonly settings?: Environment
   /** Settings of one process; they override those of all. */
   readonly settingsOf?: (name: ServiceName, replica: number) => Environment
-  /** The services that run in a process of their own, which can be stopped (default: each). The others share one. */
+  /** The services with their own process, which can be stopped (default: all). The others share one. */
   readonly apart?: readonly ServiceName[]
-  /** The services that run as two processes behind Caddy, among those apart (default: tracking). */
+  /** The separate services that run as two processes behind Caddy (default: tracking). */
   readonly doubled?: readonly ServiceName[]
   /** The checkout whose services run, each in its own process (default: this one). */
   readonly root?: string
@@ -79,7 +79,7 @@ export async function openRealTestStack(options: RealOptions = {}): Promise<Real
   })
 }
 
-/** Opens a test stack on servers of its own. */
+/** Opens a test stack on its own servers. */
 export async function openOwnedTestStack(options: RealOptions = {}): Promise<OwnedTestStack> {
   const { migrate } = await import('#shared/stores/db/migrate.ts')
   const [postgres, redis, nats] = await Promise.all([
@@ -135,7 +135,7 @@ export async function openTestStackOn(
       together.length > 0 ? startServices(env, together) : undefined,
       startEach(0),
     ])
-    // One set after the other: more processes at once start more slowly than each may.
+    // Sequential: more processes at once start more slowly than each may.
     const second = await startEach(1)
     return places.map((_, i) => first[i] ?? second[i] ?? one!)
   }
@@ -208,7 +208,7 @@ async function caddyfileBy(change: RealOptions['changeCaddyfile']): Promise<stri
   return copy
 }
 
-/** A link appears whole. Another test file may make the same one at the same time. */
+/** A link appears atomically. Another test file may create the same one concurrently. */
 function linkAsset(from: string, to: string): void {
   mkdirSync(dirname(to), { recursive: true })
   try {
@@ -218,14 +218,14 @@ function linkAsset(from: string, to: string): void {
   }
 }
 
-/** The pages, built once for each event. Outside `bun run test` the directory is the stack's own. */
+/** The pages, built once for each event. Outside `bun run test` the directory belongs to the stack. */
 async function builtPages(env: Environment): Promise<string> {
   const settings = readConfig(env)
   const parent = process.env.TEST_DIRECTORY ?? (await newDirectory('pages'))
   const directory = join(parent, `pages-${siteKey(settings, firstEvent(settings))}`)
   // Test files run in parallel; each writes the same bytes, and every file appears whole.
   if (existsSync(join(directory, '.files.json'))) return directory
-  // What these pages have in common with those of other events is compressed already.
+  // Files shared with pages of other events are already compressed.
   for (const list of new Bun.Glob('pages-*/.files.json').scanSync({ cwd: parent, dot: true }))
     for (const path of JSON.parse(readFileSync(join(parent, list), 'utf8')) as string[])
       if (path.startsWith('/assets/') && !existsSync(join(directory, path)))
@@ -236,8 +236,8 @@ async function builtPages(env: Environment): Promise<string> {
 
 /**
  * Starts `bun services/<name>/app.ts` and waits until it is ready.
- * @param root the checkout that it runs, by default this one
- * @param port a free one by default
+ * @param root the checkout to run; default: this one
+ * @param port default: a free one
  */
 export async function startService(
   name: ServiceName,
@@ -293,7 +293,7 @@ export const checkInAtReplicas = (stack: RealTestStack): Promise<string[]> =>
     }),
   )
 
-/** What each service, each replica of tracking and Caddy have written so far. */
+/** The output of each service, each replica of tracking and Caddy so far. */
 export function logsOf(stack: RealTestStack): { readonly name: string; readonly log: string }[] {
   const processes = [
     ...ServiceName.options.map((name) => ({ name: name, server: stack.service(name) })),

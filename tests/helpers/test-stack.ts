@@ -1,6 +1,6 @@
 /**
- * The whole service as its clients see it, over HTTPS. Two test stacks have the same interface: `embedded` is one
- * process with embedded drivers; `real` is behind Caddy, on Postgres, Redis and NATS.
+ * The whole service as its clients see it, over HTTPS. Two test stacks share this interface: `embedded` is one process
+ * with embedded drivers; `real` is behind Caddy, on Postgres, Redis and NATS.
  */
 import type { Environment } from '#shared/runtime/config/config.ts'
 import { type Role, time } from '#shared/contracts/fields.ts'
@@ -10,19 +10,19 @@ import { until } from './wait.ts'
 
 export interface TestStack {
   readonly kind: 'embedded' | 'real'
-  /** Whether this stack, of several that run the same tests, runs also what needs to run once. */
+  /** Whether this stack, of several that run the same tests, also runs those that need to run only once. */
   readonly isFirst?: boolean
   readonly port: number
   /** PEM of the certificate to trust. */
   readonly ca: string
-  /** `fetch` of a path, at either host name of the service. */
+  /** `fetch` of a path, on either host name of the service. */
   fetch(path: string, init?: RequestInit, host?: Host): Promise<Response>
   /** Log lines of its services that report an error, and output that is not in the log format. */
   complaints(): string[]
   close(): Promise<void>
 }
 
-/** What takes requests: a test stack, or another release. */
+/** Accepts requests: a test stack, or another release. */
 export type Asked = Pick<TestStack, 'fetch'>
 
 export type Host = 'localhost' | '127.0.0.1'
@@ -35,7 +35,7 @@ export const errorLinesIn = (log: string): string[] =>
 
 const FLUSH_MS = 30_000
 
-/** Enough operators that the requests of one test use up no rate limit of another. */
+/** Enough operators that the requests of one test exhaust no rate limit. */
 const PEOPLE = 60
 const VARIABLES: Record<Role, string> = {
   owner: 'EVENT_ADMIN_TOKEN',
@@ -58,7 +58,7 @@ export const SETTINGS: Environment = {
 }
 
 let person = 0
-/** Headers of an operator. Each call returns another operator, with a rate limit of their own. */
+/** Headers of an operator. Each call returns another operator, who has a separate rate limit. */
 export const admin = (role: Role): { 'X-Admin-Token': string } => ({
   'X-Admin-Token': `token-of-${role}-${person++ % PEOPLE}`,
 })
@@ -85,7 +85,7 @@ let pilgrim = 0
 /** A pilgrim's id that no other test uses. */
 export const newPilgrimId = (): string => `pilgrim-${++pilgrim}-${crypto.randomUUID().slice(0, 8)}`
 
-/** An id as apps make it, which nobody else can know. */
+/** An id as apps create it, which nobody else can know. */
 export const newAppId = (): string =>
   `w-${Array.from({ length: 26 }, (_, i) => '0123456789abcdefghjkmnpqrstvwxyz'[Math.floor(Math.random() * (i === 0 ? 8 : 32))]).join('')}`
 
@@ -98,7 +98,7 @@ const json = (body: unknown): RequestInit => ({
   body: JSON.stringify(body),
 })
 
-/** `POST checkin` at {@link PLACE}, with these fields over it. */
+/** `POST checkin` at {@link PLACE}, overridden by these fields. */
 export const checkIn = (stack: Asked, userId: string, fields: object = {}): Promise<Response> =>
   stack.fetch('/api/event/checkin', json({ user_id: userId, ...PLACE, ...fields }))
 
@@ -123,9 +123,9 @@ export async function healthOf(stack: TestStack): Promise<Health> {
   return Health.parse(await (await stack.fetch('/health')).json())
 }
 
-/** Resolves when everything that was admitted before this call is in the database. */
+/** Resolves when everything admitted before this call is in the database. */
 export async function flushed(stack: TestStack): Promise<void> {
-  // A report may be a second old. One that names a later flush was made after this call.
+  // A report may be a second old. One that names a later flush was created after this call.
   const calledAt = time(Date.now())
   await until(
     async () => {

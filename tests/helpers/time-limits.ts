@@ -1,16 +1,16 @@
 /**
  * Limits of tests, hooks and waits. They are written for a quiet machine with two processors. `bun run test` measures
- * at its start how much slower this machine is, and every limit is longer by that factor.
+ * at its start how much slower this machine is, and extends every limit by that factor.
  */
 
-/** Limit of a test that names none (ms). */
+/** Default limit of a test (ms). */
 export const TEST_MS = 60_000
-/** Limit of a hook that names none (ms): a set-up starts servers and pages while other files do the same. */
+/** Default limit of a hook (ms): a set-up starts servers and pages while other files do the same. */
 export const SET_UP_MS = 120_000
 
 /** Beyond this factor a longer limit only delays the report of a test that hangs. */
 const MOST_SLOWNESS = 8
-/** Processes that compute at the same time: as many as a run has test files at the same time. */
+/** Processes that compute at the same time: the concurrency of a run. */
 const PROCESSES = 4
 /** Computes for 0.3 s on a quiet processor. */
 const WORK = `
@@ -20,13 +20,13 @@ const WORK = `
 /** Time of all processes on a quiet machine with two processors (ms). */
 const QUIET_MS = 900
 
-/** How many times as slow as a quiet one the machine of this run is; at least 1. */
+/** How much slower than a quiet machine this one is; at least 1. */
 const slowness = Number(process.env.TEST_SLOWNESS ?? 1)
 
-/** A limit of a quiet machine, as long as this one needs (ms). */
+/** A limit of a quiet machine, extended for this one (ms). */
 export const slower = (ms: number): number => Math.round(ms * slowness)
 
-/** Measures how many times as slow as a quiet one this machine is now, from 1 to 8. */
+/** Measures how much slower than a quiet machine this one is now, from 1 to 8. */
 export async function measureSlowness(): Promise<number> {
   const startedMs = performance.now()
   const command = [process.execPath, '--eval', WORK]

@@ -1,4 +1,4 @@
-/** A TLS server with a certificate of a given life, which counts its connections. */
+/** A TLS server whose certificate has a given lifetime; it counts its connections. */
 import { createServer } from 'node:tls'
 import type { AddressInfo } from 'node:net'
 import { once } from 'node:events'
@@ -8,9 +8,9 @@ const DAY_MS = 86_400_000
 
 /**
  * Starts a server on localhost.
- * @param leftDays until its certificate ends
- * @param lifeDays how long the certificate lives in all
- * @param port a free one by default
+ * @param leftDays until its certificate expires
+ * @param lifeDays total lifetime of the certificate
+ * @param port default: a free one
  */
 export async function startTlsServer(leftDays: number, lifeDays = 120, port = 0) {
   const endsMs = Date.now() + leftDays * DAY_MS
@@ -29,7 +29,7 @@ export async function startTlsServer(leftDays: number, lifeDays = 120, port = 0)
   return {
     port: (server.address() as AddressInfo).port,
     cert,
-    /** The end as the certificate says it, in whole seconds. */
+    /** The expiry in the certificate, in whole seconds. */
     endsMs: Math.floor(endsMs / 1_000) * 1_000,
     connections: () => connections,
     stop: () => void server.close(),

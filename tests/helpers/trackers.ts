@@ -22,7 +22,7 @@ export const send = (
     ...(body === undefined ? {} : { body }),
   })
 
-/** An app's success: OwnTracks wants a list, Overland this very result. */
+/** An app's success: OwnTracks expects a list, Overland exactly this result. */
 export async function expectTaken(response: Response, { app }: Pick<Sent, 'app'>): Promise<void> {
   const body = await response.text()
   const wanted = app === 'owntracks' ? '[]' : '{"result":"ok"}'
@@ -37,7 +37,7 @@ export const listed = async (stack: TestStack, userId: string) =>
 export const revoke = (stack: TestStack, userId: string, id: string): Promise<Response> =>
   stack.fetch(`/api/event/trackers/${id}?user_id=${userId}`, { method: 'DELETE' })
 
-/** A walk of whole seconds, a minute and about 80 m a step; the last one a minute ago. */
+/** A walk in whole seconds, a minute and about 80 m per step; the last one a minute ago. */
 export function walk(count: number): Fix[] {
   const endMs = Math.floor(Date.now() / 1_000) * 1_000 - MINUTE_MS
   return Array.from({ length: count }, (_, i) => ({

@@ -1,7 +1,7 @@
 /** Waits for a condition, with a timeout and an error that names the condition. */
 import { slower } from './time-limits.ts'
 
-/** A wait that ended before its condition was met. */
+/** A wait that timed out. */
 export class TimeoutError extends Error {
   override readonly name = 'TimeoutError'
 }
@@ -9,12 +9,12 @@ export class TimeoutError extends Error {
 type Truthy<T> = Exclude<T, false | 0 | '' | null | undefined>
 
 /**
- * Checks the condition repeatedly until it returns a truthy value, and returns that value.
- * An exception counts as "not yet", so that the condition may call a server that is still starting.
- * @param what the condition, as the error names it: "the flush to store 20 points"
+ * Checks the condition repeatedly until it returns a truthy value, and returns that value. An exception counts as "not
+ * yet", so that the condition may call a server that is still starting.
+ * @param what the condition, as named in the error: "the flush to store 20 points"
  * @param options milliseconds until the wait fails on a quiet machine, and between two checks
- * @throws TimeoutError that names `what` after `timeoutMs`, also when a single check never returns; its cause is the
- * condition's last exception
+ * @throws TimeoutError that names `what` after `timeoutMs`, even if a single check never returns; its cause is the
+ *   condition's last exception
  */
 export async function until<T>(
   condition: () => T | Promise<T>,

@@ -88,7 +88,7 @@ describeFlushHarness('dead letters', (harness) => {
     expect(await audited(harness)).toEqual(Array<string>(3).fill('replay-dead-letter'))
   })
 
-  test('stay when the flush refuses them while they are requeued, or when the buffer can not store them', async () => {
+  test('stay when the flush refuses them while they are requeued, or when the buffer cannot store them', async () => {
     const [id] = await refuse(harness, 'anna', 1)
     const away: Kv = { ...harness.kv, restore: () => Promise.reject(new KvUnavailable('away')) }
     expect(await rejection(replay(harness, id!, away))).toBeInstanceOf(KvUnavailable)

@@ -300,7 +300,7 @@ export function detailedTests(stack: TestStack, open: OpenMap): void {
   })
 
   test.if(stack.isFirst === true)(
-    'where it can not be drawn or loaded, a sentence says so and the simple map stays',
+    'where it cannot be drawn or loaded, a sentence says so and the simple map stays',
     async () => {
       await using opened = await open({ expected: /404|Failed to load/ })
       const { page } = opened

@@ -163,7 +163,7 @@ describeOnServers('hearing the organisers', () => {
     expect(await sum.textContent()).toBe('2 check-ins')
     await profileSays(2)
 
-    // A profile that can not be read keeps nothing back: the service takes check-ins while its database is away.
+    // A profile that cannot be read keeps nothing back: the service takes check-ins while its database is away.
     await page.route(hold, (route) => route.fulfill({ status: 503 }))
     await phone.context.setOffline(true)
     await phone.context.setOffline(false)

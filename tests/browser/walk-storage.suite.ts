@@ -74,7 +74,7 @@ export function storageTests(app: WalkApp): void {
     2 * TEST_MS,
   )
 
-  test('a database that can not be opened at the start is opened later, and says so until then', async () => {
+  test('a database that cannot be opened at the start is opened later, and says so until then', async () => {
     await using phone = await app.newPhone({}, async (context) => void (await breakable(context, 'refused')))
     const { page } = phone
     await page.goto(app.address('?lang=en'))

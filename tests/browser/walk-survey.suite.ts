@@ -9,7 +9,7 @@ import { photograph } from './browser.ts'
 import { checkInButton, type WalkApp, hasKept } from './walk-harness.ts'
 
 export function surveyTests(app: WalkApp): void {
-  test('before the phone keeps all files, a survey that can not be opened says so, and opens at another try', async () => {
+  test('before the phone keeps all files, a survey that cannot be opened says so, and opens at another try', async () => {
     await using phone = await app.newPilgrim('Lin', { serviceWorkers: 'block' })
     const { page, context } = phone
     await context.setOffline(true)

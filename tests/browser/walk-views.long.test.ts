@@ -115,7 +115,7 @@ describeOnServers('the views of the app', () => {
     await photograph(page, 'walk-welcome-small')
     const agree = await page.getByRole('button', { name: '我同意' }).boundingBox()
     expect(agree!.y + agree!.height).toBeLessThan(640)
-    // Who can not read this makes it larger here.
+    // Who cannot read this makes it larger here.
     await page.getByRole('button', { name: '最大' }).click()
     expect(await page.locator('html').getAttribute('data-letters')).toBe('largest')
     const walkPage = PAGES.find(({ folder }) => folder === 'walk')!

@@ -23,7 +23,7 @@ const focused = (page: Page): Promise<string> => page.evaluate(() => document.ac
 const wordsIn = (page: Page): Promise<string[]> =>
   page.locator('.code-fields input').evaluateAll((all) => all.map((one) => (one as HTMLInputElement).value))
 
-/** Pastes a text as it is: typing can not contain a line break. */
+/** Pastes a text as it is: typing cannot contain a line break. */
 const paste = (page: Page, number: number, text: string): Promise<void> =>
   fieldOf(page, number).evaluate((field, pasted) => {
     const clipboardData = new DataTransfer()

@@ -13,7 +13,7 @@ import { fromSchema, type Schema } from '#tests/tools/fuzz/schema.ts'
 /** Points and their times are looked at one by one, and what is not taken is only named again in the answer. */
 const LOOKED_AT_LATER = ['points', 'track_points', 'gps_points', 'timestamp', 'ignored']
 
-/** Where a value holds what can not be stored; null: nowhere. */
+/** Where a value holds what cannot be stored; null: nowhere. */
 function faultIn(value: unknown, path = ''): string | null {
   if (typeof value === 'string') return isStorableText(value) ? null : path
   if (typeof value !== 'object' || value === null) return null
@@ -32,7 +32,7 @@ const bodies = ENDPOINTS.filter(({ bodyKind, body }) => bodyKind === 'json' && b
 
 describe('a body that a contract accepts', () => {
   test.each(bodies.map((endpoint) => [`${endpoint.method} ${endpoint.path}`, endpoint] as const))(
-    'of %s holds nothing that can not be stored',
+    'of %s holds nothing that cannot be stored',
     (_name, { path, method, body }) => {
       const operation = paths[path.replaceAll(/:(\w+)/g, '{$1}')]![method.toLowerCase()]!
       const right = fromSchema(operation.requestBody!.content['application/json']!.schema)

@@ -73,7 +73,7 @@ describeOnServers('the sweep of erasures', () => {
     await sql`DROP TABLE next_steps, others_rows`
   })
 
-  test('a picture that can not be deleted holds up no other, of its pilgrim or of others', async () => {
+  test('a picture that cannot be deleted holds up no other, of its pilgrim or of others', async () => {
     const { context } = late
     const { objects, db } = context
     const [first, second] = [newUser(), newUser()]
@@ -109,7 +109,7 @@ describeOnServers('the sweep of erasures', () => {
     expect(await db.sql`SELECT FROM erasing`).toHaveLength(0)
   })
 
-  test('where rows that a restore brought back can not be deleted, nothing that they name counts as deleted', async () => {
+  test('where rows that a restore brought back cannot be deleted, nothing that they name counts as deleted', async () => {
     const { context } = late
     const { objects, db } = context
     const userId = newUser()

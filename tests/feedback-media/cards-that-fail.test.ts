@@ -1,4 +1,4 @@
-/** A card that can not be drawn holds up no other at the end of the event, whatever its fault is. */
+/** A card that cannot be drawn holds up no other at the end of the event, whatever its fault is. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { createCardDrawing } from '#services/feedback-media/cards/draw-cards-at-end.ts'
 import type { Cards } from '#services/feedback-media/cards/draw-card.ts'

@@ -158,7 +158,7 @@ describeOnServers('screenshots that nothing names', () => {
     expect([await isThere(key), await namedBy(key)]).toEqual([false, 0])
   })
 
-  test('one that can not be read or deleted holds up no other; it is counted and logged', async () => {
+  test('one that cannot be read or deleted holds up no other; it is counted and logged', async () => {
     const [unread, kept, other] = [await upload(), await upload(), await upload()]
     const { objects, db } = late.context
     const lines: string[] = []

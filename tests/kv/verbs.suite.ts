@@ -158,7 +158,7 @@ export function verbsSuite(driver: KvDriver): void {
       expect(await kv.lock('flush', 60_000)).toBeString()
     })
 
-    test('a lock ends when it is not renewed, and its former holder can not release it', async () => {
+    test('a lock ends when it is not renewed, and its former holder cannot release it', async () => {
       const old = (await kv.lock('short', 60_000))!
       expect(await kv.renewLock('short', old, 150)).toBe(true)
       const next = await until(() => kv.lock('short', 60_000), 'the lock to fall', SOON)

@@ -247,7 +247,7 @@ describeOnServers('alerts', () => {
     await ports.db.sql`DELETE FROM ledger_losses`
   })
 
-  test('a state of alerts that can not be read stops no alert', async () => {
+  test('a state of alerts that cannot be read stops no alert', async () => {
     await ports.kv.cache('alert-state', 'damaged {', 60 * MINUTE)
     await lookAt([31, 32], [watcher('scheduler'), watcher('linebot')])
     expect(minutes()).toEqual([31])

@@ -56,7 +56,7 @@ describe('scheduled notifications', () => {
     expect(await due()).toEqual(['morning 2026-07-01', 'morning 2026-07-02'])
   })
 
-  test('one that can not be dispatched holds up no other of its hour', async () => {
+  test('one that cannot be dispatched holds up no other of its hour', async () => {
     await ports.db.sql.unsafe(`
       CREATE FUNCTION refuse_bad() RETURNS trigger LANGUAGE plpgsql AS
         $$ BEGIN IF NEW.slot = 'bad' THEN RAISE EXCEPTION 'no' USING ERRCODE = 'XX001'; END IF; RETURN NEW; END $$;

@@ -88,7 +88,7 @@ describe('the spool', () => {
   })
   afterAll(() => parts?.close())
 
-  test('is drained, although some events can not be stored', async () => {
+  test('is drained, although some events cannot be stored', async () => {
     const { db, objects } = ports
     const context = parts.context()
     const spooled = [

@@ -136,7 +136,7 @@ describeOnServers('the sender', () => {
     await work('it to be sent', async () => (await chunkOf(id)).state === 'sent')
   })
 
-  test('a message is postponed while the quota can not be read, unless it is forced', async () => {
+  test('a message is postponed while the quota cannot be read, unless it is forced', async () => {
     line.mishap = (path) => (path.endsWith('/quota') ? 'before' : 'none')
     const [id, forced] = [await plan(1), await plan(1)]
     await context.db.orm.update(messages).set({ forced: true }).where(eq(messages.id, forced))
@@ -150,7 +150,7 @@ describeOnServers('the sender', () => {
     await work('it to be sent', async () => (await chunkOf(id)).state === 'sent')
   })
 
-  test('a quota that can not be read is asked for with a back-off that doubles, once for all messages', async () => {
+  test('a quota that cannot be read is asked for with a back-off that doubles, once for all messages', async () => {
     line.mishap = (path) => (path.endsWith('/quota') ? 'before' : 'none')
     const ids = [await plan(1), await plan(1), await plan(1)]
     const asked = () => line.calls.filter(({ path }) => path.endsWith('/quota')).length

@@ -185,7 +185,7 @@ describeBothStacksAtOnce(
       expect(await photosOf(userId)).toBe(0)
       const photo = lineEvent(userId, { type: 'message', message: { type: 'image', id: '7' } })
       const deliveries = await Promise.all(Array.from({ length: 8 }, () => tell(photo)))
-      // Behind a busy database a delivery goes to the spool, which can not know yet that another one was stored.
+      // Behind a busy database a delivery goes to the spool, which cannot know yet that another one was stored.
       expect(deliveries.reduce((sum, { received }) => sum + received, 0)).toBeWithin(1, 9)
       await reply(photo)
       expect(await photosOf(userId)).toBe(1)

@@ -96,7 +96,7 @@ describeOnServers('the copies in the kv', () => {
     expect(await mendKvCopies(late.context)).toBe(0)
   })
 
-  test('one that can not be mended holds up no other, and is counted', async () => {
+  test('one that cannot be mended holds up no other, and is counted', async () => {
     const { kv } = late.context
     const [bad, good] = [
       await add({ participantStatus: 'withdrawn' }),

@@ -92,7 +92,7 @@ test('an export reads journals only, and leaves the request of another backup', 
   ).toEqual(['notes.txt', 'other.asked'])
 })
 
-test('a journal whose process does not answer fails the export, and can not be deleted', async () => {
+test('a journal whose process does not answer fails the export, and cannot be deleted', async () => {
   const frozen = openJournal(dir, 10)
   await fill(frozen, 1)
   expect(String(await rejection(collected(200)))).toMatch(/does not export its entries/)

@@ -113,7 +113,7 @@ test('an entry that the kv can never take holds up no other, and stays in the jo
     ...kv,
     restore: (partition, submissions, by) =>
       submissions.some(({ id }) => id === bad)
-        ? Promise.reject(new LoggableError('it can not be stored'))
+        ? Promise.reject(new LoggableError('it cannot be stored'))
         : kv.restore(partition, submissions, by),
   }
   const replay = replayOn(poisoned)
@@ -123,7 +123,7 @@ test('an entry that the kv can never take holds up no other, and stays in the jo
   await replay.stop()
   expect(journal.after(0, 10).map(({ submission }) => submission.id)).toEqual([bad])
   expect(await stored()).toHaveLength(29)
-  expect(lines.join()).toContain('it can not be stored')
+  expect(lines.join()).toContain('it cannot be stored')
 })
 
 test('a round begins only when the one before has ended', async () => {

@@ -74,7 +74,7 @@ describeOnServers('routes of the Caddyfile', () => {
     expect(serviceOf(path)).toBe('admin')
   })
 
-  test.each(['/livez', '/readyz', '/metrics'])('%s can not be reached through the proxy', (path) => {
+  test.each(['/livez', '/readyz', '/metrics'])('%s cannot be reached through the proxy', (path) => {
     expect(serviceOf(path)).toBe('refused')
     expect(serviceOf(`${path}/`)).toBe('refused')
   })

@@ -73,7 +73,7 @@ describeOnServers('Caddy', () => {
   const raw = (head: readonly string[]) => rawRequest({ port: caddy.port, ca: authority() }, head)
   const seen = async (response: Response) => (await response.json()) as Seen
 
-  test('a client can not set its own address by a header', async () => {
+  test('a client cannot set its own address by a header', async () => {
     const { headers } = await seen(await post('{}', { 'X-Forwarded-For': '203.0.113.9' }))
     expect(headers['x-forwarded-for']).toBe('127.0.0.1')
   })

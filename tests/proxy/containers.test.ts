@@ -60,7 +60,7 @@ const NETWORKS: Readonly<Record<string, readonly string[]>> = {
 }
 
 describe.each(services)('%s', (name, service) => {
-  test('writes only to its volumes, and can not gain privileges', () => {
+  test('writes only to its volumes, and cannot gain privileges', () => {
     expect(service).toMatchObject({
       read_only: true,
       cap_drop: ['ALL'],

@@ -77,7 +77,7 @@ test('a build deletes what is left of older ones, and nothing that another build
   rmSync(directory, { recursive: true })
 })
 
-test('the event’s name can not break out of the HTML', () => {
+test('the event’s name cannot break out of the HTML', () => {
   for (const { path } of PAGES.filter(({ byService }) => !byService)) {
     const html = new TextDecoder().decode(renamed.get(`${path}index.html`))
     expect(html.match(/<script/g)).toHaveLength(2)

@@ -91,7 +91,7 @@ test('a failure rejects all requests of its batch and no others', async () => {
   expect(await again).toBe(1)
 })
 
-test('one key that can not be read fails alone, and costs few readings', async () => {
+test('one key that cannot be read fails alone, and costs few readings', async () => {
   const { store, readings, ask } = setUp(60_000, ({ message }: Error) => message === 'away')
   const keys = Array.from({ length: 100 }, (_, i) => `${i}`)
   for (const key of keys) store.set(key, Number(key))

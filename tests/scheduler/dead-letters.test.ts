@@ -1,4 +1,4 @@
-/** Points that can not be stored become dead letters with a reason; no other points do. */
+/** Points that cannot be stored become dead letters with a reason; no other points do. */
 import { expect, test } from 'bun:test'
 import { pack } from '#shared/points/point.ts'
 import type { Kv } from '#shared/stores/kv/kv.ts'

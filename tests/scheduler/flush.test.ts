@@ -374,7 +374,7 @@ describeFlushHarness('damaged changes of cells', (harness) => {
 })
 
 describeFlushOnServers(
-  'a partition that can not be read',
+  'a partition that cannot be read',
   (harness) => {
     test('holds up no other', async () => {
       const { kv } = harness

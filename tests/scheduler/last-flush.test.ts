@@ -163,7 +163,7 @@ describeFlushHarness('last flush', (harness) => {
     await harness.db.sql`
       INSERT INTO handled (event_id, subscriber, handled_at)
       SELECT id, 's', ${at(MONTH_MS + 1)}::timestamptz FROM outbox WHERE id IN (1002, 1003)`
-    // Records that can not be deleted hold up no others.
+    // Records that cannot be deleted hold up no others.
     const context = harness.context()
     await harness.db.sql`ALTER TABLE shares RENAME TO elsewhere`
     try {

@@ -38,11 +38,11 @@ export const ASKED = [
 ]
 /**
  * Public endpoints that reveal nothing more, so that the attacker leaves them out: the documentation. Cards show a
- * profile's figures, and screenshots have names that can not be guessed.
+ * profile's figures, and screenshots have names that cannot be guessed.
  */
 export const LEFT_OUT = [
   '/api/event/og/:file',
-  // Links have ids that can not be guessed, and only their pilgrims list them.
+  // Links have ids that cannot be guessed, and only their pilgrims list them.
   '/s/:file',
   '/api/event/shares',
   '/api/event/feedback-image/:file',

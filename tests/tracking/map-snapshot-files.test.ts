@@ -85,7 +85,7 @@ describe('the map of followers with files', () => {
     expect(served(version)).toMatchObject({ since: version })
   })
 
-  test('a map that can not be renewed is marked in its file, too, and changes are not told since it', async () => {
+  test('a map that cannot be renewed is marked in its file, too, and changes are not told since it', async () => {
     const one = replica(dir)
     await walk(100)
     await one.refresh()
@@ -108,7 +108,7 @@ describe('the map of followers with files', () => {
     expect(served().stale).not.toContain('crowd')
   })
 
-  test('a folder that can not be written is told once, and the answers go on', async () => {
+  test('a folder that cannot be written is told once, and the answers go on', async () => {
     const one = replica(join(dir, 'none'))
     for (let round = 0; round < 3; round++) {
       await one.refresh()

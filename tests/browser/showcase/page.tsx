@@ -175,7 +175,7 @@ const Lists = () => (
     </div>
     <p class="notice">A notice of the organisers.</p>
     <p class="notice warning">Old: the last news is 40 minutes old.</p>
-    <p class="notice danger">Danger: this can not be undone.</p>
+    <p class="notice danger">Danger: this cannot be undone.</p>
     <div class="row">
       <span class="badge good">Under way</span>
       <span class="badge warning">Paused</span>
@@ -264,7 +264,7 @@ const Panels = ({ words }: { readonly words: PageWords }) => (
         </>
       }
     >
-      <p>It can not be continued afterwards.</p>
+      <p>It cannot be continued afterwards.</p>
     </Dialog>
   </Part>
 )

@@ -380,7 +380,7 @@ function createTrace(stack: TestStack) {
     if (!sound || ![400, 413].includes(outcome.status) || accepted.has(userId)) return null
     if (++refused % TRACED !== 0) return null
     const { status } = await stack.fetch(`/api/event/user/${userId}`)
-    // What can not be an id is refused here, too.
+    // What cannot be an id is refused here, too.
     return status === 404 || status === 400
       ? null
       : `refused with ${outcome.status}, and yet the pilgrim is known (${status})`

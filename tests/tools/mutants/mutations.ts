@@ -20,7 +20,7 @@ const isType = ({ type }: Node): boolean => type.startsWith('TS') && !AROUND_VAL
 /** @throws Error for invalid TypeScript */
 function parse(file: string, text: string): Node {
   const { program, errors } = parseSync(file, text)
-  if (errors.length > 0) throw new Error(`${file} can not be parsed: ${errors[0]!.message}`)
+  if (errors.length > 0) throw new Error(`${file} cannot be parsed: ${errors[0]!.message}`)
   return program as unknown as Node
 }
 

@@ -317,7 +317,7 @@ function ShownView({ view }: { readonly view: View }) {
   )
 }
 
-// Keeps the keyboard's place. When what has the focus goes away or can not be used any more (a row after its removal, a
+// Keeps the keyboard's place. When what has the focus goes away or cannot be used any more (a row after its removal, a
 // button after it was pressed), the browser gives the focus to the whole page, and the operator would begin at its top.
 // It goes to the next row of the list instead, else to the panel, else to the view.
 
@@ -330,7 +330,7 @@ interface Place {
 interface Around {
   readonly element: Element
   readonly index: number
-  /** Whether it is a row of a list. What is gone can not tell any more. */
+  /** Whether it is a row of a list. What is gone cannot tell any more. */
   readonly isRow: boolean
 }
 

@@ -216,7 +216,8 @@ const APP_ROWS: readonly AppRow[] = [
   { name: 'the service does not answer', answer: gone, waiting: 600, most: most(90, 0, 80) },
 ]
 
-const PHONES = 250_000
+/** Recorders of the largest event that is planned for. */
+export const PHONES = 250_000
 
 /** Measures every row, one after the other. */
 export async function measureAppRows(): Promise<readonly (readonly [AppRow, AppCost])[]> {

@@ -70,6 +70,77 @@ describeOnServers('the outbox', () => {
     expect(await profileOf(app.stack, other.userId)).toMatchObject({ checkins: 0 })
   })
 
+  test('what was on its way when another walk was taken over changes nothing of the other one', async () => {
+    await using other = await app.newPilgrim('Old Lin')
+    await using phone = await app.newPilgrim('Grandmother Wang')
+    const { page, userId } = phone
+    const [asked, taken] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+    let isAsked = false
+    let checkIns = 0
+    await page.route('**/api/event/checkin', async (route) => {
+      // The app does not wait for an answer any more once it has asked what becomes of the check-in.
+      if (!isAsked) return route.abort()
+      checkIns++
+      await taken.promise
+      return route.continue()
+    })
+    await page.route('**/api/event/me/walk', async (route) => {
+      asked.resolve()
+      await taken.promise
+      return route.continue()
+    })
+    await checkInButton(page).click()
+    await page.locator('[data-state=kept]').waitFor()
+    await page.evaluate(() => (location.hash = 'way'))
+    await asked.promise
+    await page.evaluate((id) => (location.hash = `restore=${id}`), other.userId)
+    await page.getByRole('button', { name: 'Yes, that is me' }).click()
+    const goOn = page.getByRole('button', { name: 'Delete it and go on' })
+    await goOn.waitFor()
+    isAsked = true
+    await until(async () => checkIns > 0, 'the next try')
+    await goOn.click()
+    await page.getByRole('heading', { name: 'Old Lin' }).waitFor()
+    // The profile would set right what is wrong.
+    await page.route('**/api/event/user/*', (route) => route.abort())
+    const answers = ['checkin', 'me/walk'].map((path) =>
+      page.waitForResponse((one) => one.url().endsWith(`/api/event/${path}`)),
+    )
+    taken.resolve()
+    await Promise.all(answers)
+    await Bun.sleep(1_000)
+    expect(await page.locator('[data-figure=checkins]').textContent()).toBe('0 check-ins')
+    expect(await allKeptOn(page)).not.toContain(userId)
+  })
+
+  test('a window that the phone has stopped keeps the one in front from sending for 15 s at most', async () => {
+    await using phone = await app.newPilgrim()
+    const { page, userId } = phone
+    await page.clock.install()
+    await page.evaluate(async () => {
+      const held = Promise.withResolvers<void>()
+      const hold = () => {
+        held.resolve()
+        return new Promise(() => undefined)
+      }
+      navigator.locks.request('track queue indexed-db-walk', hold).catch(() => undefined)
+      await held.promise
+    })
+    await checkInButton(page).click()
+    await page.locator('[data-state=kept]').waitFor()
+    await page.clock.runFor(16_000)
+    await hasCheckIns(userId, 1)
+  })
+
+  test('a page that the browser had stopped and shows again is loaded anew', async () => {
+    await using phone = await app.newPilgrim()
+    const { page } = phone
+    const loaded = page.waitForEvent('load')
+    await page.evaluate(() => void dispatchEvent(new PageTransitionEvent('pageshow', { persisted: true })))
+    await loaded
+    await checkInButton(page).waitFor()
+  })
+
   test('a walk without a consent is asked for it from its top, and the walk that it replaces shows its words', async () => {
     await using phone = await app.newPilgrim('Grandmother Wang', { viewport: { width: 360, height: 640 } })
     const { page } = phone

@@ -35,6 +35,22 @@ export function testRest(recorder: () => Promise<Recorder>): void {
     await until(walks, 'the pilgrim to walk on', { timeoutMs: 30_000, everyMs: 1 })
   })
 
+  test('at rest, a phone that never answers is watched again', async () => {
+    await using phone = await recorder()
+    const { page, move, arrive } = phone
+    for (const metres of [1, 2, 3]) {
+      await move(50_000)
+      await arrive(metres)
+    }
+    await page.locator('[data-resting=true]').waitFor()
+    await page.evaluate(() => (navigator.geolocation.getCurrentPosition = () => undefined))
+    const walks = async () => {
+      await move(10_000)
+      return (await page.locator('[data-resting=false]').count()) > 0
+    }
+    await until(walks, 'the next watch', { timeoutMs: 30_000, everyMs: 1 })
+  })
+
   test('who sits still is asked for a position after a minute, and no signal is missing', async () => {
     await using phone = await recorder()
     const { page, move } = phone

@@ -87,6 +87,24 @@ test('added kinds go first, in their order, each entry once; what merges goes as
   expect(queue.state.added).toEqual({ first: 0, alarm: 0, note: 0, choice: 0, picture: 0 })
 })
 
+test('an entry belongs to whoever was signed in when it was kept, also where the store is slow', async () => {
+  const store = createMemoryStore()
+  const slow = Promise.withResolvers<void>()
+  const add = store.add.bind(store)
+  store.add = async (entries) => {
+    await slow.promise
+    return add(entries)
+  }
+  const { queue, who } = appPhone(store)
+  const kept = [queue.keep('note', { n: 1 }), queue.keep('note', { n: 2 })]
+  await Promise.resolve()
+  who.userId = 'other'
+  slow.resolve()
+  expect(await Promise.all(kept)).toEqual([{ ok: true }, { ok: true }])
+  expect(await store.oldest('me', 'note', 9)).toHaveLength(2)
+  expect(await store.oldest('other', 'note', 9)).toEqual([])
+})
+
 test.each([
   ['memory', async () => createMemoryStore()],
   ['the browser', () => openIndexedDbStore('refused-entries')],

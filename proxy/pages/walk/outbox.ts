@@ -91,12 +91,17 @@ const KINDS = Object.fromEntries(
     {
       ...rules,
       send: SENDERS[name as EntryKind],
-      onSettled: (...given) => listeners.get(name)?.(...given),
+      onSettled: (entries, result) => {
+        if (isOfWalk(entries)) listeners.get(name)?.(entries, result)
+      },
     },
   ]),
 )
 
-/** Calls the listener when entries of a kind have left the outbox: taken, or refused for good (`error`). */
+/** An answer may come after another walk was taken over: nothing of the one before concerns it. */
+const isOfWalk = ([first]: readonly Entry[]): boolean => first?.userId === person.peek()?.userId
+
+/** Calls the listener when entries of the walk have left the outbox: taken, or refused for good (`error`). */
 export const whenSettled = (kind: EntryKind, listener: (...settled: Settled) => void): void =>
   void listeners.set(kind, listener)
 
@@ -198,8 +203,10 @@ function askForRoom(): void {
 /** Keeps an entry on this device until the service has it. @returns why not: `storage`, where the browser refuses */
 export async function keepEntry(kind: EntryKind, fields: object): Promise<Kept> {
   if (kind !== 'person') askForRoom()
+  const userId = person.peek()?.userId
   await opening
-  const open = cleared ? null : openedQueue()
+  // Another walk may have been taken over meanwhile.
+  const open = cleared || person.peek()?.userId !== userId ? null : openedQueue()
   return open === null
     ? { ok: false, error: { code: 'storage', status: 0, message: 'This browser keeps nothing.' } }
     : open.keep(kind, fields)
@@ -332,7 +339,13 @@ const network: Network = {
 function startQueue(opened: IndexedDbStore): TrackQueue {
   const started = createTrackQueue({
     client: sender,
-    store: opened,
+    store: {
+      ...opened,
+      // Of a walk that was deleted while its request was on the way nothing is left.
+      setWaits: async (userId, waits) => {
+        if (userId === (await owner())?.userId) await opened.setWaits(userId, waits)
+      },
+    },
     added: KINDS,
     holds,
     network,
@@ -340,6 +353,7 @@ function startQueue(opened: IndexedDbStore): TrackQueue {
     // Times of the next attempt are told, also where the device's clock is wrong.
     clock: { ...systemClock, now },
     onSent(sent) {
+      if (!isOfWalk([...sent.durable, ...sent.rejected, ...sent.later])) return void (before = null)
       if (sent.kind === 'checkin') settleCheckIn(sent)
       // Who looks sees the new figures.
       if (sent.kind === 'checkin' || readOften()) void refreshProfile()
@@ -470,7 +484,10 @@ export function tellLanguage(): void {
     // What the browser speaks is no choice.
     const before = given?.language ?? (remembered('language') === null ? first : null)
     if (given === null || chosen === before) return
-    void tellService({ language: chosen }).then(({ ok }) => ok && change('languageTold', chosen))
+    const { userId } = given
+    void tellService({ language: chosen }).then(
+      ({ ok }) => ok && change('languageTold', { userId, language: chosen }),
+    )
   })
 }
 

@@ -48,7 +48,12 @@ export const INITIAL: State = {
   opening: true,
 }
 
-/** What may happen, with what it brings. */
+interface Named {
+  readonly userId: string
+  readonly name: string
+}
+
+/** What may happen, with what it brings. What is learnt later names its pilgrim: another walk may be here by then. */
 export interface Events {
   /** What the device keeps was read. */
   opened: null
@@ -56,9 +61,9 @@ export interface Events {
   begun: Person
   /** Another walk was taken over. Nothing of the one before goes on. */
   taken: { readonly person: Person; readonly agreed: boolean }
-  renamed: string
+  renamed: Named
   /** The service has another name, which another phone has given. */
-  nameFound: string
+  nameFound: Named
   /** The service has name and consent of this pilgrim. */
   known: string
   /** The service does not know the pilgrim, as after a restore. */
@@ -72,7 +77,7 @@ export interface Events {
   consentFound: null
   erased: null
   notErased: null
-  languageTold: string
+  languageTold: { readonly userId: string; readonly language: string }
   signedOut: null
   signedIn: null
   event: 'active' | 'paused' | 'ended'
@@ -82,8 +87,8 @@ export interface Events {
   restoring: boolean
 }
 
-const ofPerson = ({ person }: State, change: Partial<Person>): Partial<State> =>
-  person === null ? {} : { person: { ...person, ...change } }
+const ofPerson = ({ person }: State, change: Partial<Person>, userId = person?.userId): Partial<State> =>
+  person === null || person.userId !== userId ? {} : { person: { ...person, ...change } }
 
 const WITHOUT_CONSENT = { withdrawn: true, recording: false, resting: false } as const
 
@@ -101,10 +106,10 @@ export const TRANSITIONS: {
     resting: false,
     restoring: false,
   }),
-  renamed: (state, name) => ofPerson(state, { name, known: false }),
-  nameFound: (state, name) => ofPerson(state, { name }),
-  known: (state, userId) => (state.person?.userId === userId ? ofPerson(state, { known: true }) : {}),
-  unknown: (state, userId) => (state.person?.userId === userId ? ofPerson(state, { known: false }) : {}),
+  renamed: (state, { userId, name }) => ofPerson(state, { name, known: false }, userId),
+  nameFound: (state, { userId, name }) => ofPerson(state, { name }, userId),
+  known: (state, userId) => ofPerson(state, { known: true }, userId),
+  unknown: (state, userId) => ofPerson(state, { known: false }, userId),
   agreed: (state, privacyVersion) => ({
     ...ofPerson(state, { privacyVersion, known: false }),
     withdrawn: false,
@@ -115,7 +120,7 @@ export const TRANSITIONS: {
   consentFound: () => ({ withdrawn: false }),
   erased: ({ person }) => (person === null ? {} : { erased: true, resting: false }),
   notErased: () => ({ erased: false }),
-  languageTold: (state, language) => ofPerson(state, { language }),
+  languageTold: (state, { userId, language }) => ofPerson(state, { language }, userId),
   signedOut: () => ({ signedOut: true }),
   signedIn: () => ({ signedOut: false }),
   event: (_, event) => ({ event }),

@@ -107,8 +107,8 @@ export function createTrackQueue(options: TrackQueueOptions): TrackQueue {
     return kept
   }
 
-  async function addEntry(kind: string, fields: object): Promise<Kept> {
-    const who = await readOwner(client)
+  async function addEntry(owner: ReturnType<typeof readOwner>, kind: string, fields: object): Promise<Kept> {
+    const who = await owner
     if (!who.ok) return who
     const { userId } = who
     const text = JSON.stringify(fields)
@@ -132,7 +132,9 @@ export function createTrackQueue(options: TrackQueueOptions): TrackQueue {
   /** Serialized, so that no two use the same time. */
   let adding: Promise<unknown> = Promise.resolve()
   function keepEntry(kind: string, fields: object): Promise<Kept> {
-    const kept = adding.then(() => addEntry(kind, fields))
+    // Whoever is signed in at the call, and not when its turn comes.
+    const owner = readOwner(client)
+    const kept = adding.then(() => addEntry(owner, kind, fields))
     adding = kept
     return kept
   }

@@ -25,8 +25,8 @@ const GIVEN: { readonly [E in keyof Events]: fc.Arbitrary<Events[E]> } = {
   opened: fc.constant(null),
   begun: fc.constant(ANN),
   taken: fc.record({ person: fc.constantFrom(ANN, BEN), agreed: fc.boolean() }),
-  renamed: fc.constant('Anna'),
-  nameFound: fc.constant('Anne'),
+  renamed: fc.record({ userId: fc.constantFrom('ann', 'ben'), name: fc.constant('Anna') }),
+  nameFound: fc.record({ userId: fc.constantFrom('ann', 'ben'), name: fc.constant('Anne') }),
   known: fc.constantFrom('ann', 'ben'),
   unknown: fc.constantFrom('ann', 'ben'),
   agreed: fc.constant('2'),
@@ -35,7 +35,7 @@ const GIVEN: { readonly [E in keyof Events]: fc.Arbitrary<Events[E]> } = {
   consentFound: fc.constant(null),
   erased: fc.constant(null),
   notErased: fc.constant(null),
-  languageTold: fc.constant('en'),
+  languageTold: fc.record({ userId: fc.constantFrom('ann', 'ben'), language: fc.constant('en') }),
   signedOut: fc.constant(null),
   signedIn: fc.constant(null),
   event: fc.constantFrom('active', 'paused', 'ended'),
@@ -87,6 +87,18 @@ test('whatever happens, each mode is left by what its list names, and each is re
     { numRuns: 600 },
   )
   expect([...reached].sort()).toEqual([...MODES].sort())
+})
+
+test('what is learnt of a walk after another one was taken over changes nothing', () => {
+  const ann = after(walked(BEGINNING), 'taken', { person: BEN, agreed: true })
+  const late = [
+    ['renamed', { userId: 'ann', name: 'Anna' }],
+    ['nameFound', { userId: 'ann', name: 'Anne' }],
+    ['languageTold', { userId: 'ann', language: 'en' }],
+    ['known', 'ann'],
+    ['unknown', 'ann'],
+  ] as const satisfies readonly Step[]
+  for (const [name, given] of late) expect(after(ann, name, given as never)).toEqual(ann)
 })
 
 test('a walk that is taken over begins clean', () => {

@@ -91,12 +91,13 @@ let choosing: Promise<void> = Promise.resolve()
 
 /** A report has one picture: another one replaces it. It is made small at once, so that the device can keep it. */
 export function givePicture(file: File | null): void {
+  const userId = person.peek()?.userId
   const mine = (choosing = choose().catch(reportError))
   async function choose(): Promise<void> {
     const small = file && (await smallPicture(file))
     const next = small && (await dataUrlOf(small))
-    // Another one was chosen meanwhile.
-    if (choosing !== mine) return
+    // Another one was chosen meanwhile, or another walk was taken over.
+    if (choosing !== mine || person.peek()?.userId !== userId) return
     keep(picture, next)
     if (file !== null && next === null) fault.value = 'picture'
     else if (fault.value === 'picture') fault.value = null

@@ -85,14 +85,15 @@ async function take(fix: Fix): Promise<void> {
     lastFix.value = fix
     keep(pauses, received(before, fix.t))
   }
-  for (const { t, ...fields } of record)
-    if (!(await keepPoint('track', { ...fields, timestamp: t, source: 'walk' }))) {
-      // Nothing was recorded, so the log has a gap here.
-      keep(pauses, before)
-      return fail('storage')
-    }
-  // Another walk was taken over meanwhile.
-  if (person.value?.userId !== userId) return
+  for (const { t, ...fields } of record) {
+    const isKept = await keepPoint('track', { ...fields, timestamp: t, source: 'walk' })
+    // Another walk was taken over meanwhile.
+    if (person.value?.userId !== userId) return
+    if (isKept) continue
+    // Nothing was recorded, so the log has a gap here.
+    keep(pauses, before)
+    return fail('storage')
+  }
   // After it is kept: a point that is lost is not the last one.
   keep(filter, filtered)
   const kept = record.at(-1)
@@ -127,7 +128,8 @@ function noteHere(at: Pick<Fix, 't' | 'lat' | 'lng' | 'accuracy'>): void {
 
 /** A check-in was kept. It has its turn after a position that is being kept, which would overwrite what it changes. */
 export function noteCheckIn(at: Pick<Fix, 't' | 'lat' | 'lng' | 'accuracy'>): void {
-  taking = taking.then(() => noteHere(at)).catch(reportError)
+  const userId = person.value?.userId
+  taking = taking.then(() => (person.value?.userId === userId ? noteHere(at) : undefined)).catch(reportError)
 }
 
 /** Watches positions until the signal aborts: continuously on the way, once in 30 s at rest. */

@@ -99,9 +99,18 @@ async function whyNotSent(operation: string, userId: string | undefined): Promis
   return whose === person.value?.userId ? { ok: false, error } : null
 }
 
+/** Another walk was taken over, or all was erased, while the service answered. */
+const WALK_IS_OVER: Failure = {
+  ok: false,
+  error: { code: 'aborted', status: 0, message: 'Another walk is on this phone.' },
+}
+
 type Call = (...given: unknown[]) => Promise<unknown>
 
-/** The client of the whole app: each of its calls passes the gate. */
+/**
+ * The client of the whole app: each of its calls passes the gate, and no answer to one walk reaches another. That to an
+ * SOS does: it is the press's.
+ */
 export const client = new Proxy(createClient({ baseUrl: '', identity, timeoutMs: TIMEOUT_MS }), {
   get(all, name: keyof Client) {
     const call = all[name] as Call
@@ -109,7 +118,10 @@ export const client = new Proxy(createClient({ baseUrl: '', identity, timeoutMs:
     return async (...given: unknown[]) => {
       const [operation, input] = name === 'download' ? given : [name, given[0]]
       const userId = (input as { user_id?: string } | undefined)?.user_id
-      return (await whyNotSent(operation as string, userId)) ?? call(...given)
+      const walk = person.peek()?.userId
+      const answer = (await whyNotSent(operation as string, userId)) ?? (await call(...given))
+      const isOver = walk !== undefined && walk !== person.peek()?.userId && name !== 'raiseEmergency'
+      return isOver ? WALK_IS_OVER : answer
     }
   },
 })
@@ -189,7 +201,7 @@ export async function refreshProfile(isRefused = false): Promise<Answer<Profile>
   if (asked === null) return null
   const [order, before] = [++lastAsked, tally.value]
   const answer = await client.readProfile({ userId: asked.userId })
-  if (order <= lastTaken || person.value?.userId !== asked.userId) return null
+  if (order <= lastTaken) return null
   if (answer.ok || answer.error.code === 'not-found') lastTaken = order
   if (answer.ok) {
     keep(tally, figureRead(tally.value, before, answer.data.checkins))
@@ -222,7 +234,8 @@ function noteConsent(
 /** The name may have been changed with another phone. One that waits to be sent stays. */
 function noteName({ userId, display_name: name }: Profile): void {
   const own = person.peek()
-  if (own?.userId === userId && own.known && name !== null && name !== own.name) change('nameFound', name)
+  if (own?.userId === userId && own.known && name !== null && name !== own.name)
+    change('nameFound', { userId, name })
 }
 
 /**
@@ -235,7 +248,7 @@ function noteFound(asked: Person, answer: Answer<Profile>): void {
   const isUnknown = answer.ok
     ? asked.name !== '' && answer.data.display_name === null && !answer.data.privacy_agreed
     : answer.error.code === 'not-found'
-  if (isUnknown && asked.known && person.value?.userId === asked.userId) change('unknown', asked.userId)
+  if (isUnknown && asked.known) change('unknown', asked.userId)
 }
 
 /** The service has refused something because this pilgrim was erased. With LINE somebody else may have logged in. */

@@ -94,8 +94,9 @@ function Profile() {
     nameMissing.value = given === ''
     if (nameMissing.value || person.value === null || given === person.value.name) return
     removed.value = false
+    const { userId } = person.value
     if (!(await change.keep(() => tellService({ display_name: given })))) return
-    changeState('renamed', given)
+    changeState('renamed', { userId, name: given })
     if (draftOf('name') === name) keepDraft({ name: null })
   }
   const savePhone = async (given: string | null) => {
@@ -253,10 +254,8 @@ function useCard(isAtOnce: boolean) {
   useEffect(() => () => void (address !== null && URL.revokeObjectURL(address)), [address])
   const ask = useCallback(async () => {
     busy.value = true
-    const userId = person.peek()?.userId
     const answer = await readCard()
     busy.value = false
-    if (userId !== person.peek()?.userId) return
     if (answer.ok) lastCard.value = { of, card: answer }
     read.value = answer.ok ? answer : (read.peek() ?? answer)
   }, [busy, read, of])

@@ -13,6 +13,7 @@ import type { ClientError } from '#shared/client/index.ts'
 import { show } from '../route.ts'
 import { forgetWalk, keep } from '../session/stored-signals.ts'
 import { client, type Profile, profile, tally, usesLine } from '../session/service.ts'
+import { keepHearing } from '../notifications/web-push.ts'
 import { tallyOf } from '../checkin/tally.ts'
 import { anythingWaits, clearEntries, queue, sendKept, sendNow, waiting } from '../outbox.ts'
 import { SaveWaiting, toldAndWaiting, whyWaits } from './waiting.tsx'
@@ -121,6 +122,8 @@ export async function takeOver(taken: Profile): Promise<void> {
     person: { userId, name: name ?? '', privacyVersion, known: true },
     agreed: taken.privacy_agreed,
   })
+  // Messages to this device are those of its pilgrim.
+  void keepHearing()
   // The typed code, and what was typed for the walk before.
   keepDraft({ code: null })
   show('walk')

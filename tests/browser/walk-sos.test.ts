@@ -1,11 +1,14 @@
-/** The SOS button of the app: held, let go early, by keyboard, without a network, and what became of it. */
+/** The SOS button of the app: in reach of a thumb, held, let go early, by keyboard, and what becomes of each press. */
 import { expect, test } from 'bun:test'
+import type { Page } from 'playwright-core'
+import { Language } from '#shared/contracts/bot.ts'
 import { confirmEmergencyEndpoint, emergenciesEndpoint } from '#shared/contracts/emergencies.ts'
 import { dataOf } from '#tests/helpers/answers.ts'
-import { callAs, readAs } from '#tests/helpers/test-stack.ts'
+import { callAs, readAs, setStatus } from '#tests/helpers/test-stack.ts'
 import { until } from '#tests/helpers/wait.ts'
 import { photograph, seriousFaults } from './browser.ts'
-import { firstMinute, walkApp } from './walk-harness.ts'
+import { newRecorder } from './phone-watch.ts'
+import { firstMinute, type Phone, walkApp } from './walk-harness.ts'
 
 const app = walkApp({ EVENT_TIMEZONE: 'Europe/Madrid' })
 
@@ -18,8 +21,6 @@ test('an SOS is sent after two seconds, waits for a network, and is told when it
   await page.goto(app.address('?lang=en'))
   await firstMinute(page, 'Ana')
   const button = page.locator('.sos-button')
-  await button.scrollIntoViewIfNeeded()
-  await photograph(page, 'walk-sos', true)
   // Let go early: nothing happens.
   await button.hover()
   await page.mouse.down()
@@ -29,6 +30,7 @@ test('an SOS is sent after two seconds, waits for a network, and is told when it
   await page.getByText('Hold the button for two seconds').waitFor()
   await page.waitForTimeout(1_500)
   expect(await emergencies()).toEqual([])
+  await page.getByRole('button', { name: 'Cancel' }).click()
   // By the keyboard, in a dead zone.
   await context.setOffline(true)
   await button.focus()
@@ -36,7 +38,7 @@ test('an SOS is sent after two seconds, waits for a network, and is told when it
   await page.getByText('is waiting for a connection').waitFor()
   await page.keyboard.up('Enter')
   await page.getByText('A call is faster.').waitFor()
-  expect(await page.locator('.sos a[href="tel:112"]').count()).toBe(1)
+  expect(await page.locator('.status a[href="tel:112"]').count()).toBe(1)
   await photograph(page, 'walk-sos-waits', true)
   await context.setOffline(false)
   await page.getByText(/SOS sent at \d\d:\d\d/).waitFor()
@@ -58,22 +60,150 @@ test('an SOS is sent after two seconds, waits for a network, and is told when it
   await until(async () => (await emergencies()).length === 2, 'the second emergency')
 })
 
-test('an SOS that waits is sent after another walk was taken over', async () => {
+const press = async (page: Page) => {
+  await page.locator('.sos-button').evaluate((one: HTMLElement) => one.click())
+  await page.getByRole('button', { name: 'Send the SOS now' }).click()
+}
+
+test('each SOS that waits is sent, also of walks that are no longer on the phone, and once', async () => {
   await using other = await app.newPilgrim('Old Lin')
   await using phone = await app.newPilgrim('Bo')
   const { page } = phone
   await page.route('**/api/event/emergency*', (route) => route.abort())
-  await page.locator('.sos-button').evaluate((one: HTMLElement) => one.click())
-  await page.getByRole('button', { name: 'Send the SOS now' }).click()
-  await page.getByText('is waiting for a connection').waitFor()
+  await press(page)
+  await page.locator('[data-sos=waits]').waitFor()
   await page.evaluate((id) => (location.hash = `restore=${id}`), other.userId)
   await page.getByRole('button', { name: 'Yes, that is me' }).click()
   await page.getByRole('heading', { name: 'Old Lin' }).waitFor()
-  await page.getByText('is waiting for a connection').waitFor()
+  await press(page)
+  // The name says whose the other one is.
+  await page.locator('.notice').filter({ hasText: 'Bo' }).locator('[data-sos=waits]').waitFor()
+  await until(async () => (await page.locator('[data-sos=waits]').count()) === 2, 'both')
+  await page.setViewportSize({ width: 320, height: 568 })
+  await photograph(page, 'walk-sos-two-wait')
+  await page.reload()
+  await until(async () => (await page.locator('[data-sos=waits]').count()) === 2, 'both after a reload')
   await page.unroute('**/api/event/emergency*')
   await page.evaluate(() => dispatchEvent(new Event('online')))
-  const ofBo = async () => (await emergencies()).some(({ display_name: name }) => name === 'Bo')
-  await until(ofBo, 'the emergency of the walk before')
-  // The walk that was taken over is told nothing of it.
-  await page.getByText(/SOS (sent|arrived|is waiting)/).waitFor({ state: 'detached' })
+  const of = async (name: string) => (await emergencies()).filter((one) => one.display_name === name)
+  await until(async () => (await of('Bo')).length + (await of('Old Lin')).length === 2, 'both emergencies')
+  // The walk that is on the phone is told of its own alone.
+  await page.locator('[data-sos=waits]').waitFor({ state: 'detached' })
+  expect(await page.locator('[data-sos]').count()).toBe(1)
+  expect([...(await of('Bo')), ...(await of('Old Lin'))].map(({ presses }) => presses)).toEqual([1, 1])
+})
+
+test.each([
+  [403, 'forbidden', 'other-account'],
+  [410, 'erased', 'refused'],
+] as const)(
+  'an SOS that is answered %p is not sent again, says so, and can be deleted',
+  async (status, code, state) => {
+    await using other = await app.newPilgrim('Old Lin')
+    await using phone = await app.newPilgrim('Bo')
+    const { page } = phone
+    let sent = 0
+    const answer = { status: 503, json: { error: 'No.', code: 'unavailable' } }
+    await page.route('**/api/event/emergency*', (route) => {
+      sent++
+      return route.fulfill(answer)
+    })
+    await press(page)
+    await page.locator('[data-sos=waits]').waitFor()
+    await page.evaluate((id) => (location.hash = `restore=${id}`), other.userId)
+    await page.getByRole('button', { name: 'Yes, that is me' }).click()
+    await page.getByRole('heading', { name: 'Old Lin' }).waitFor()
+    Object.assign(answer, { status, json: { error: 'No.', code } })
+    await page.clock.install()
+    await page.reload()
+    await page.locator(`[data-sos=${state}]`).waitFor()
+    await photograph(page, `walk-sos-${state}`)
+    const before = sent
+    await page.clock.runFor(120_000)
+    expect(sent).toBe(before)
+    await page.getByRole('button', { name: 'Delete this SOS' }).click()
+    await page.locator('[data-sos]').waitFor({ state: 'detached' })
+    await page.reload()
+    await page.locator('.sos-button').waitFor()
+    expect(await page.locator('[data-sos]').count()).toBe(0)
+  },
+)
+
+const STATES: Readonly<Record<string, () => Promise<Phone>>> = {
+  async 'no walk'() {
+    const phone = await app.newPhone()
+    await phone.page.goto(app.address())
+    return phone
+  },
+  walking: () => app.newPilgrim(),
+  async resting() {
+    const phone = await newRecorder(app)
+    for (const metres of [1, 2, 3]) {
+      await phone.move(50_000)
+      await phone.arrive(metres)
+    }
+    await phone.page.locator('[data-resting=true]').waitFor()
+    await phone.context.clock.resume()
+    return phone
+  },
+  async paused() {
+    await setStatus(app.stack, { status: 'paused', message: 'Thunder at the temple. '.repeat(6) })
+    const phone = await app.newPilgrim()
+    await phone.page.getByText('Thunder at the temple.').waitFor()
+    return phone
+  },
+}
+
+/** What keeps a thumb from the SOS or a tab at the present size; empty: nothing. */
+const outOfReach = (page: Page): Promise<string[]> =>
+  page.evaluate(() =>
+    [...document.querySelectorAll('.tabs > :is(a, button)')].flatMap((one) => {
+      const { left, right, top, bottom, width, height } = one.getBoundingClientRect()
+      const name = one.textContent
+      const isInSight = left >= 0 && right <= innerWidth && top >= 0 && bottom <= innerHeight
+      const hit = document.elementFromPoint((left + right) / 2, (top + bottom) / 2)
+      return [
+        ...(isInSight ? [] : [`${name} is out of sight`]),
+        ...(hit !== null && one.contains(hit) ? [] : [`${name} is covered`]),
+        ...(one.scrollWidth <= one.clientWidth ? [] : [`${name} is cut`]),
+        ...(one.matches('.sos-button') && Math.min(width, height) < 48 ? [`${width} × ${height}`] : []),
+      ]
+    }),
+  )
+
+test.each(Object.keys(STATES))('in the state %p a thumb reaches the SOS on every phone', async (state) => {
+  await using _ = {
+    [Symbol.asyncDispose]: async () => void (await setStatus(app.stack, { status: 'active' })),
+  }
+  await using phone = await STATES[state]!()
+  const { page } = phone
+  await page.evaluate(() => history.replaceState(null, '', location.pathname + location.hash))
+  for (const language of Language.options) {
+    await page.evaluate((name) => localStorage.setItem('event-language', name), language)
+    await page.evaluate(() => dispatchEvent(new Event('online')))
+    await page.locator(`html[lang=${language}] .sos-button`).waitFor()
+    for (const [width, height] of [
+      [320, 568],
+      [360, 640],
+      [390, 844],
+    ] as const) {
+      await page.setViewportSize({ width, height })
+      for (const letters of ['', 'largest']) {
+        await page.evaluate((size) => (document.documentElement.dataset.letters = size), letters)
+        const at = `${language} ${width} ${letters}`
+        expect({ at, faults: await outOfReach(page) }).toEqual({ at, faults: [] })
+        if (width === 320) await photograph(page, `walk-sos-${state}-${language}-${letters}`)
+      }
+    }
+  }
+})
+
+test('before a walk the SOS names whom to call', async () => {
+  await using phone = await app.newPhone()
+  const { page } = phone
+  await page.goto(app.address('?lang=en'))
+  await page.getByRole('button', { name: 'SOS' }).click()
+  await page.getByText('Call for help:').waitFor()
+  expect(await page.locator('dialog[open] a[href="tel:112"]').count()).toBe(1)
+  await photograph(page, 'walk-sos-no-walk')
 })

@@ -139,17 +139,6 @@ describeOnServers('the app', () => {
     expect(profile).toMatchObject({ display_name: 'Grandmother Wang', privacy_agreed: true })
   })
 
-  test('on a small phone the SOS is above the tabs', async () => {
-    await using phone = await app.newPilgrim('Grandmother Wang', { viewport: { width: 360, height: 640 } })
-    const { page } = phone
-    await page.goto(app.address('?lang=zh-Hant'))
-    await page.locator('.record-state').waitFor()
-    const sos = await page.getByRole('button', { name: /SOS/ }).boundingBox()
-    const bar = await page.getByRole('navigation').boundingBox()
-    expect(sos!.y).toBeGreaterThan(0)
-    expect(sos!.y + sos!.height).toBeLessThanOrEqual(bar!.y)
-  })
-
   test('a check-in counts at once; without a network it is kept, said so, and sent by itself, each once', async () => {
     await using phone = await app.newPilgrim()
     const { page, context, userId } = phone

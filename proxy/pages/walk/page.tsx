@@ -15,6 +15,7 @@ import { Say } from './views/feedback-tab.tsx'
 import { ShareLinks } from './views/shares.tsx'
 import { EventStatus, NewConsent, OutsideLine, Status } from './views/status.tsx'
 import { Survey } from './views/survey.tsx'
+import { SosButton } from './views/sos.tsx'
 import { Tabs } from './views/tabs.tsx'
 import { View as Frame } from './views/view.tsx'
 import { Trackers } from './views/trackers.tsx'
@@ -93,8 +94,19 @@ function startSession(): void {
   effect(() => change('restoring', view.value === 'restore'))
   addEventListener('online', () => void refresh())
   document.addEventListener('visibilitychange', shown)
+  // The browser shows a page again that it had stopped: what other pages have kept since then did not reach it.
+  window.addEventListener('pageshow', ({ persisted }) => {
+    if (persisted) location.reload()
+  })
   for (const touch of ['pointerdown', 'keydown']) addEventListener(touch, touched, { passive: true })
 }
+
+/** In reach of the thumb also without a walk: it names whom to call. */
+const SosBar = () => (
+  <nav class="tabs">
+    <SosButton />
+  </nav>
+)
 
 const App = () => {
   if (mode.value === 'opening')
@@ -113,15 +125,24 @@ const App = () => {
           <OutsideLine />
         </div>
         <Welcome />
+        <SosBar />
       </>
     )
-  if (mode.value === 'erased') return <Gone />
+  if (mode.value === 'erased')
+    return (
+      <>
+        <Gone />
+        <SosBar />
+      </>
+    )
   return (
     <>
       <Status />
       <NewConsent />
       {VIEW_OF[view.value]()}
-      <Tabs />
+      <Tabs>
+        <SosButton />
+      </Tabs>
       <DarkScreen />
     </>
   )

@@ -255,13 +255,19 @@ export const words: WalkWords = {
     sos: 'SOS',
     hold: '2秒間長押し',
     holding: 'そのまま押し続けてください。SOS を主催者に送ります。',
-    short: 'ボタンを2秒間押し続けるか、こちら：',
+    short: 'ボタンを2秒間押し続けるか、ここから送ってください。',
     now: 'SOS を今すぐ送る',
-    waits: (time) => `${time} の SOS はこのスマホに保存され、接続を待っています。`,
+    noWalk: 'このアプリの SOS は、歩き始めてから使えます。電話で助けを求めてください：',
+    sending: (time) => `${time} の SOS を送っています。`,
+    waits: (time) => `${time} の SOS はまだ送られていません。接続を待っています。`,
     sent: (time) => `SOS を ${time} に送信しました。まだ確認されていません。`,
     unalerted: (time) =>
       `SOS は ${time} に届きましたが、誰にも知らせられませんでした。電話で助けを求めてください。`,
     seen: (time) => `主催者が ${time} に確認しました。`,
+    otherAccount: (time) =>
+      `${time} の SOS は、別の LINE アカウントで押されたため送れません。まだ助けが必要なら、ご自身で SOS を押すか、電話してください。`,
+    refused: (time) => `${time} の SOS は受け付けられませんでした。もう一度 SOS を押すか、電話してください。`,
+    forget: 'この SOS を削除',
     faster: '電話のほうが早く届きます。',
   },
   trackers: {

@@ -1,109 +1,117 @@
-/** An SOS of this phone: kept until the service has it, then asked about until an operator has seen it. */
+/** The SOS presses of this phone, the latest of each pilgrim: kept until the service has them, then asked about. */
+import { batch, computed, type Signal, signal } from '@preact/signals'
 import type { ClientError } from '#shared/client/index.ts'
-import { signal } from '@preact/signals'
-import { onePosition } from '../recording/positions.ts'
+import { onePosition, placeOf, RECENT_MS } from '../recording/positions.ts'
 import { lastFix } from '../recording/recorder.ts'
 import { within } from '../session/answering.ts'
 import { now } from '../session/clock.ts'
-import { person } from '../session/current-state.ts'
+import { erasedElsewhere, person, signInNeeded } from '../session/current-state.ts'
 import { client, noteError } from '../session/service.ts'
-import { keep, kept } from '../session/stored-signals.ts'
+import { keepAll, kept } from '../session/stored-signals.ts'
+import { isDue, isShown, type SosPress } from './sos-press.ts'
 
-interface Place {
-  readonly lat: number
-  readonly lng: number
-  /** Metres. */
-  readonly accuracy: number
-  /** Epoch milliseconds by the service's clock. */
-  readonly t: number
+// Releases before 1.7.0 read and keep one press, under the first name.
+const latest = kept<SosPress | null>('walk-sos', null)
+const earlier = kept<readonly SosPress[]>('walk-sos-earlier', [])
+const presses = computed(() => [latest.value ?? [], earlier.value].flat())
+
+function keepPresses([first, ...others]: readonly SosPress[]): void {
+  void keepAll(
+    [
+      [latest as Signal, first ?? null],
+      [earlier as Signal, others],
+    ],
+    'strict',
+  )
 }
 
-interface Sos {
-  /** Whose it is: another walk may be restored on this phone meanwhile. */
-  readonly userId: string
-  /** By the phone's clock: identifies the press at the service. */
-  readonly pressedMs: number
-  readonly place: Place | null
-  /** When the service had it, by its clock; null: it waits. */
-  readonly sentMs: number | null
-  /** When an operator confirmed it; null: nobody has yet. */
-  readonly seenMs: number | null
-  /** Whether nobody could be alerted; absent: that is not known. */
-  readonly isUnalerted?: boolean
+/** Why the last attempt failed, by the time of the press. */
+const errors = signal<ReadonlyMap<number, ClientError>>(new Map())
+export const sosError = ({ pressedMs }: SosPress): ClientError | null => errors.value.get(pressedMs) ?? null
+function noteOutcome(pressedMs: number, error: ClientError | null): void {
+  const next = new Map(errors.value)
+  if (error === null) next.delete(pressedMs)
+  else next.set(pressedMs, error)
+  errors.value = next
 }
 
-export const sos = kept<Sos | null>('walk-sos', null)
-/** Why the last attempt failed. */
-export const whySosWaits = signal<ClientError | null>(null)
+export const isCurrent = ({ userId }: SosPress): boolean => userId === person.value?.userId
 
-/** A position of so long ago is still of here, ms. */
-const RECENT_MS = 120_000
+/** What the screen tells of, that of the current walk first. */
+export function shownPresses(): readonly SosPress[] {
+  const nowMs = now()
+  return presses.value
+    .filter((press) => isShown(press, { isCurrent: isCurrent(press), nowMs }))
+    .toSorted((a, b) => Number(isCurrent(b)) - Number(isCurrent(a)))
+}
+
 /** The alert does not wait longer for a position, ms: the service knows the last one. */
 const SEARCH_MS = 8_000
 const AGAIN_MS = 15_000
-/** After this time nobody is asked any more whether it was seen, ms. */
-const OLD_MS = 24 * 3_600_000
 
-let searching: Promise<void> = Promise.resolve()
+/** Whether this phone has a walk in whose name an SOS is taken. */
+export const canSendSos = (): boolean => person.value !== null && !erasedElsewhere.value
 
-/** Raises an emergency. A press while an earlier one waits replaces it: both are one emergency. */
+/** Raises an emergency. It replaces an earlier press of the same pilgrim: both are one emergency. */
 export function pressSos(): void {
-  const userId = person.value?.userId
-  if (userId === undefined) return
+  const owner = person.value
+  if (owner === null) return
+  const { userId, name } = owner
   const fix = lastFix.value
   const place = fix !== null && now() - fix.t < RECENT_MS ? placeOf(fix) : null
-  const press: Sos = { userId, pressedMs: Date.now(), place, sentMs: null, seenMs: null }
-  keep(sos, press, 'strict')
-  whySosWaits.value = null
-  searching = place === null ? findPlace(press) : Promise.resolve()
-  void sendSos()
+  const press: SosPress = { userId, name, pressedMs: Date.now(), place, sentMs: null, seenMs: null }
+  keepPresses([press, ...presses.peek().filter((one) => one.userId !== press.userId && one.sentMs === null)])
+  void attempt(press, place === null ? findPlace(press) : undefined)
 }
 
-const placeOf = ({ lat, lng, accuracy, t }: Place): Place => ({ lat, lng, accuracy, t })
-
-async function findPlace({ pressedMs }: Sos): Promise<void> {
+async function findPlace(press: SosPress): Promise<void> {
   const found = await within(SEARCH_MS, onePosition())
-  const held = sos.value
-  if (typeof found === 'string' || held?.pressedMs !== pressedMs) return
-  keep(sos, { ...held, place: placeOf(found) })
+  if (typeof found !== 'string') change(press, { place: placeOf(found) })
 }
 
-let sending = false
+const find = ({ pressedMs }: SosPress): SosPress | undefined =>
+  presses.peek().find((one) => one.pressedMs === pressedMs)
 
-/** Sends what waits, or asks whether it was seen. */
-export async function sendSos(): Promise<void> {
-  if (sending || !isOpen(sos.value)) return
-  sending = true
-  try {
-    await searching
-    const press = sos.value
-    if (press === null || !isOpen(press)) return
-    const answer = await client.raiseEmergency(requestOf(press))
-    if (sos.value?.pressedMs !== press.pressedMs) return
-    whySosWaits.value = answer.ok ? null : answer.error
-    if (!answer.ok) {
-      // An error about the walk before does not concern the current one.
-      if (isOfCurrentWalk(press)) noteError(answer.error)
-      return
+/** Nothing where the press was forgotten or replaced meanwhile. */
+function change(press: SosPress, more: Partial<SosPress>): void {
+  const { pressedMs } = press
+  if (find(press) === undefined) return
+  keepPresses(presses.peek().map((one) => (one.pressedMs === pressedMs ? { ...one, ...more } : one)))
+}
+
+/** The pilgrim wants no more of a press that the service does not take. */
+export function forgetSos({ pressedMs }: SosPress): void {
+  keepPresses(presses.peek().filter((one) => one.pressedMs !== pressedMs))
+  noteOutcome(pressedMs, null)
+}
+
+/** Attempts that are under way, by the time of the press. */
+const underWay = new Map<number, Promise<void>>()
+
+function attempt(press: SosPress, searching: Promise<void> = Promise.resolve()): Promise<void> {
+  const { pressedMs } = press
+  const begun =
+    underWay.get(pressedMs) ??
+    searching.then(() => send(find(press) ?? press)).finally(() => underWay.delete(pressedMs))
+  underWay.set(pressedMs, begun)
+  return begun
+}
+
+async function send(press: SosPress): Promise<void> {
+  const answer = await client.raiseEmergency(requestOf(press))
+  batch(() => {
+    noteOutcome(press.pressedMs, answer.ok ? null : answer.error)
+    if (answer.ok) {
+      const { seen_at: seenAt, alerted } = answer.data
+      const seenMs = seenAt === null ? null : Date.parse(seenAt)
+      change(press, { sentMs: press.sentMs ?? now(), seenMs, isUnalerted: alerted === false })
     }
-    const { seen_at: seenAt, alerted } = answer.data
-    const seenMs = seenAt === null ? null : Date.parse(seenAt)
-    keep(sos, { ...sos.value, sentMs: press.sentMs ?? now(), seenMs, isUnalerted: alerted === false })
-  } finally {
-    sending = false
-  }
+  })
+  // The log-in is the phone's. Other errors about another walk do not concern the current one.
+  if (!answer.ok && (isCurrent(press) || answer.error.code === 'unauthorized')) noteError(answer.error)
 }
 
-export const isOfCurrentWalk = ({ userId }: Sos): boolean => userId === person.value?.userId
-
-/** A waiting SOS is sent even after another walk was taken over. */
-function isOpen(press: Sos | null): boolean {
-  if (press === null || press.seenMs !== null) return false
-  if (press.sentMs === null) return true
-  return isOfCurrentWalk(press) && Date.now() - press.pressedMs < OLD_MS && !document.hidden
-}
-
-function requestOf({ userId, pressedMs, place }: Sos) {
+function requestOf({ userId, pressedMs, place }: SosPress) {
   const aheadMs = Date.now() - now()
   const time = (ms: number) => new Date(ms).toISOString()
   return {
@@ -119,9 +127,19 @@ function requestOf({ userId, pressedMs, place }: Sos) {
   }
 }
 
-/** Sends what waits by itself, also what an earlier page has left. */
+/** Sends what waits, also of a walk that was on this phone before, and asks whether the others were seen. */
+export async function sendSos(): Promise<void> {
+  const around = { isHidden: document.hidden, isSignedOut: signInNeeded.value, nowMs: now() }
+  const due = presses
+    .peek()
+    .filter((press) => isDue(press, sosError(press), { ...around, isCurrent: isCurrent(press) }))
+  await Promise.all(due.map((press) => attempt(press)))
+}
+
+/** Sends by itself, also what an earlier page has left. */
 export function watchSos(): void {
-  void sendSos()
+  // At once, and after a log-in.
+  signInNeeded.subscribe(() => void sendSos())
   setInterval(() => void sendSos(), AGAIN_MS)
   addEventListener('online', () => void sendSos())
 }

@@ -1,27 +1,22 @@
 /** The place that a report carries, if the pilgrim likes: where it was written, also when it is sent later. */
 import { signal } from '@preact/signals'
-import { onePosition, OPTIONS, type PositionFault } from '../recording/positions.ts'
+import {
+  onePosition,
+  OPTIONS,
+  type Place,
+  placeOf,
+  type PositionFault,
+  RECENT_MS,
+} from '../recording/positions.ts'
 import { positionPermission } from '../session/answering.ts'
 import type { ReportedPlace } from '../session/senders.ts'
 import { keep, valueOfWalk } from '../session/stored-signals.ts'
 import { profile } from '../session/service.ts'
 
-interface Place {
-  readonly lat: number
-  readonly lng: number
-  /** Metres. */
-  readonly accuracy: number
-  /** Epoch milliseconds by the service's clock. */
-  readonly t: number
-}
-
 /** A place belongs to the words that were written there. */
 export const place = valueOfWalk<Place | null>(null, 'walk-feedback-place')
 export const wantsPlace = signal(false)
 export const placeFault = signal<PositionFault | null>(null)
-
-/** A position of so long ago is still of here, ms. */
-const RECENT_MS = 120_000
 
 /**
  * Begins a report. The place is sent unless the pilgrim says no, where the consent is given and the phone allows the
@@ -51,7 +46,7 @@ export async function wantPlace(wants: boolean): Promise<void> {
   async function search(): Promise<Place | null> {
     const found = await onePosition({ ...OPTIONS, maximumAge: RECENT_MS })
     const isFound = typeof found !== 'string'
-    const here = isFound ? { lat: found.lat, lng: found.lng, accuracy: found.accuracy, t: found.t } : null
+    const here = isFound ? placeOf(found) : null
     // Meanwhile the box may have been cleared, or the report taken.
     if (searching !== mine) return here
     keep(place, here)

@@ -33,6 +33,12 @@ export function fixOf({ coords, timestamp }: GeolocationPosition): Fix | null {
 export const faultOf = ({ code }: GeolocationPositionError): PositionFault =>
   code === 1 ? 'permission' : code === 3 ? 'slow' : 'no-signal'
 
+/** Where the phone was, as an SOS or a report carries it. */
+export type Place = Pick<Fix, 'lat' | 'lng' | 'accuracy' | 't'>
+export const placeOf = ({ lat, lng, accuracy, t }: Place): Place => ({ lat, lng, accuracy, t })
+/** A position of so long ago is still of here, ms. */
+export const RECENT_MS = 120_000
+
 export const OPTIONS = { enableHighAccuracy: true, maximumAge: 0, timeout: 20_000 }
 
 /** Ends the watch of this window, which is then begun anew; null while there is none. */

@@ -1,13 +1,11 @@
 /** The pilgrim's own data: take it along, consent and participation, or have everything deleted, here or elsewhere. */
 import { words } from '../words.ts'
-import { type Signal, useSignal } from '@preact/signals'
-import type { ComponentChildren } from 'preact'
+import { useSignal } from '@preact/signals'
 import type { ClientError } from '#shared/client/index.ts'
 import { Button } from '../../design/button.tsx'
-import { Dialog } from '../../design/dialog.tsx'
 import { saveFile } from '../own-data/save-file.ts'
 import { client, config, noteError, profile } from '../session/service.ts'
-import { NotDone, Notice, View } from './view.tsx'
+import { NotDone, Notice, Sure, View } from './view.tsx'
 import { stopRecording } from '../recording/recorder.ts'
 import { person, recording } from '../session/current-state.ts'
 import { Consent, Sentences } from './welcome.tsx'
@@ -116,38 +114,6 @@ function Erase() {
         <NotDone error={error.value} />
       </Sure>
     </>
-  )
-}
-
-/** Asks once, and says what happens then. */
-function Sure(props: {
-  readonly asks: Signal<boolean>
-  readonly title: string
-  readonly cancel: string
-  readonly action: string
-  readonly busy?: boolean
-  readonly onSure: () => void
-  readonly children: ComponentChildren
-}) {
-  const { asks, title, cancel, action, busy = false, onSure, children } = props
-  const close = () => (asks.value = false)
-  return (
-    <Dialog
-      title={title}
-      open={asks.value}
-      onClose={close}
-      closeWord={pageWords.value.close}
-      actions={
-        <>
-          <Button onClick={close}>{cancel}</Button>
-          <Button kind="danger" busy={busy} onClick={onSure}>
-            {action}
-          </Button>
-        </>
-      }
-    >
-      {children}
-    </Dialog>
   )
 }
 

@@ -1,88 +1,117 @@
-/** The SOS button: held for two seconds, by finger, mouse or keyboard. It says what became of the alert. */
+/** The SOS button in the bar: held for two seconds, by finger, mouse or keyboard; and what became of each press. */
 import { useSignal } from '@preact/signals'
 import { useEffect, useRef } from 'preact/hooks'
 import { Button } from '../../design/button.tsx'
-import { isOfCurrentWalk, pressSos, sos, whySosWaits } from '../emergency/sos.ts'
+import { pageWords } from '../../frame/language.ts'
+import { canSendSos, forgetSos, isCurrent, pressSos, shownPresses, sosError } from '../emergency/sos.ts'
+import { type SosPress, stateOf } from '../emergency/sos-press.ts'
 import { timeText } from '../format.ts'
 import { sentenceOf } from '../problem.ts'
-import { now } from '../session/clock.ts'
 import { words } from '../words.ts'
 import { EmergencyNumbers } from './emergency.tsx'
+import { Notice, Sure } from './view.tsx'
 
 const HOLD_MS = 2_000
-/** What was seen so long ago is not shown any more, ms. */
-const SHOWN_MS = 12 * 3_600_000
 
-export function Sos() {
+export function SosButton() {
   const said = words.value.emergency
-  const { state, handlers, send } = useHold()
-  const press = sos.value
-  const isShown =
-    press !== null &&
-    (press.sentMs === null ||
-      (isOfCurrentWalk(press) && (press.seenMs === null || now() - press.seenMs < SHOWN_MS)))
-  return (
-    <section class="sos stack-2">
-      <button type="button" class={state === 'held' ? 'sos-button held' : 'sos-button'} {...handlers}>
-        <strong>{said.sos}</strong> <span>{said.hold}</span>
-      </button>
-      <div aria-live="polite" class="stack-2">
-        {state === 'held' ? <p>{said.holding}</p> : null}
-        {state === 'short' ? <p>{said.short}</p> : null}
-        {isShown && state !== 'held' ? <Became /> : null}
-      </div>
-      {state === 'short' ? <Button onClick={send}>{said.now}</Button> : null}
-      {isShown ? (
-        <>
-          <p>{said.faster}</p>
-          <EmergencyNumbers />
-        </>
-      ) : null}
-    </section>
-  )
-}
-
-/** What became of the press. */
-function Became() {
-  const said = words.value.emergency
-  const { pressedMs, sentMs, seenMs, isUnalerted = false } = sos.value!
-  if (seenMs !== null) return <p class="good strong">{said.seen(timeText(seenMs))}</p>
-  if (sentMs !== null && isUnalerted) return <p class="strong">{said.unalerted(timeText(sentMs))}</p>
-  if (sentMs !== null) return <p class="strong">{said.sent(timeText(sentMs))}</p>
-  const why = whySosWaits.value
-  const isAway = why === null || why.status === 0
+  const { isHeld, asks, handlers, send } = useHold()
+  const canSend = canSendSos()
   return (
     <>
-      <p class="strong">{said.waits(timeText(pressedMs))}</p>
-      {isAway ? null : <p>{sentenceOf(why)}</p>}
+      <button type="button" class={isHeld ? 'sos-button held' : 'sos-button'} {...handlers}>
+        {said.sos}
+        <span class="visually-hidden"> {said.hold}</span>
+      </button>
+      <div aria-live="polite" class="sos-said">
+        {isHeld ? <p>{said.holding}</p> : null}
+      </div>
+      <Sure
+        asks={asks}
+        title={said.sos}
+        cancel={pageWords.value[canSend ? 'cancel' : 'close']}
+        action={canSend ? said.now : null}
+        onSure={send}
+      >
+        <p>{canSend ? said.short : said.noWalk}</p>
+        <EmergencyNumbers />
+      </Sure>
     </>
   )
 }
 
+/** What became of the presses, and whom to call meanwhile. */
+export function SosOutcome() {
+  const pressed = shownPresses()
+  if (pressed.length === 0) return null
+  return (
+    <>
+      {pressed.map((press) => (
+        <Became key={press.pressedMs} press={press} />
+      ))}
+      <Notice action={<EmergencyNumbers />}>{words.value.emergency.faster}</Notice>
+    </>
+  )
+}
+
+function Became({ press }: { readonly press: SosPress }) {
+  const said = words.value.emergency
+  const error = sosError(press)
+  const state = stateOf(press, error)
+  const { pressedMs, sentMs, seenMs } = press
+  const sentence = {
+    waits: error === null ? said.sending : said.waits,
+    'other-account': said.otherAccount,
+    refused: said.refused,
+    sent: said.sent,
+    unalerted: said.unalerted,
+    seen: said.seen,
+  }[state](timeText(seenMs ?? sentMs ?? pressedMs))
+  const isOver = state === 'other-account' || state === 'refused'
+  return (
+    <Notice
+      kind={state === 'seen' ? undefined : 'danger'}
+      action={isOver ? <Button onClick={() => forgetSos(press)}>{said.forget}</Button> : null}
+    >
+      {isCurrent(press) || press.name === undefined ? null : (
+        <span class="small quiet block">{press.name}</span>
+      )}
+      <strong data-sos={state}>{sentence}</strong>
+      {state === 'waits' && error !== null && error.status !== 0 ? ` ${sentenceOf(error)}` : null}
+    </Notice>
+  )
+}
+
 /**
- * A press that lasts. One that is too short offers a button of its own, for screen readers and switches, which cannot
- * hold one.
+ * A press that lasts. One that is too short asks, for screen readers and switches, which cannot hold one.
  */
 function useHold() {
-  const state = useSignal<'idle' | 'held' | 'short'>('idle')
+  const isHeld = useSignal(false)
+  const asks = useSignal(false)
   const timer = useRef<number | undefined>(undefined)
   useEffect(() => () => clearTimeout(timer.current), [])
-  const send = () => {
+  const release = () => {
     clearTimeout(timer.current)
     timer.current = undefined
-    state.value = 'idle'
+    isHeld.value = false
+  }
+  const send = () => {
+    release()
+    asks.value = false
     pressSos()
+    // What became of it is above every view.
+    scrollTo(0, 0)
   }
   const begin = () => {
+    if (!canSendSos()) return void (asks.value = true)
     clearTimeout(timer.current)
     timer.current = window.setTimeout(send, HOLD_MS)
-    state.value = 'held'
+    isHeld.value = true
   }
   const end = () => {
     if (timer.current === undefined) return
-    clearTimeout(timer.current)
-    timer.current = undefined
-    state.value = 'short'
+    release()
+    asks.value = true
   }
   const isPress = ({ key }: KeyboardEvent) => key === ' ' || key === 'Enter'
   const handlers = {
@@ -101,8 +130,8 @@ function useHold() {
     },
     onKeyUp: end,
     onClick: ({ detail }: MouseEvent) => {
-      if (detail === 0) state.value = 'short'
+      if (detail === 0) asks.value = true
     },
   }
-  return { state: state.value, handlers, send }
+  return { isHeld: isHeld.value, asks, handlers, send }
 }

@@ -18,12 +18,14 @@ import { agrees, setConsent } from '../session/consent.ts'
 import { isNoticeKnown } from '../session/notice.ts'
 import { show } from '../route.ts'
 import { language, pageWords } from '../../frame/language.ts'
+import { SosOutcome } from './sos.tsx'
 import { useChange } from './use-service.tsx'
 
 export function Status() {
   const { status, problems } = words.value
   return (
     <div class="stack-2 status">
+      <SosOutcome />
       <Rehearsal />
       <EventStatus />
       <SignIn words={problems} />

@@ -21,7 +21,7 @@ const DRAWINGS: Readonly<Record<Tab, string>> = {
 }
 
 /** Nothing in a view behind a tab, which has the way back alone. */
-export const Tabs = () =>
+export const Tabs = ({ children }: { readonly children: ComponentChildren }) =>
   TAB_OF[view.value] === view.value ? (
     <nav class="tabs">
       {TABS.map((tab) => (
@@ -33,6 +33,7 @@ export const Tabs = () =>
           {tab === 'walk' ? <Recording /> : null}
         </a>
       ))}
+      {children}
     </nav>
   ) : null
 

@@ -1,6 +1,8 @@
 /** The frame of a view: a heading that takes the focus, and the way back. */
 import { Button } from '../../design/button.tsx'
-import { useSignal } from '@preact/signals'
+import { Dialog } from '../../design/dialog.tsx'
+import { pageWords } from '../../frame/language.ts'
+import { type Signal, useSignal } from '@preact/signals'
 import type { ComponentChildren } from 'preact'
 import { useEffect, useRef } from 'preact/hooks'
 import { BackBar } from './tabs.tsx'
@@ -74,6 +76,40 @@ export const NotLoaded = () => (
     {notDoneSentence({ code: 'network' })}
   </Notice>
 )
+
+/** Asks once, and says what happens then. @param action absent: there is nothing to be sure of */
+export function Sure(props: {
+  readonly asks: Signal<boolean>
+  readonly title: string
+  readonly cancel: string
+  readonly action: string | null
+  readonly busy?: boolean
+  readonly onSure: () => void
+  readonly children: ComponentChildren
+}) {
+  const { asks, title, cancel, action, busy = false, onSure, children } = props
+  const close = () => (asks.value = false)
+  return (
+    <Dialog
+      title={title}
+      open={asks.value}
+      onClose={close}
+      closeWord={pageWords.value.close}
+      actions={
+        <>
+          <Button onClick={close}>{cancel}</Button>
+          {action === null ? null : (
+            <Button kind="danger" busy={busy} onClick={onSure}>
+              {action}
+            </Button>
+          )}
+        </>
+      }
+    >
+      {children}
+    </Dialog>
+  )
+}
 
 const SEEN_MS = 600
 

@@ -15,7 +15,6 @@ import { Notice, View } from './view.tsx'
 import { Record } from './record.tsx'
 import { Waiting } from './waiting.tsx'
 import { Level } from './level.tsx'
-import { Sos } from './sos.tsx'
 import { NextOfAll } from './stations.tsx'
 import { NotTakingPart } from './data.tsx'
 import { KeptCard } from './me.tsx'
@@ -31,7 +30,6 @@ const AfterEnd = () => (
     <Said />
     <KeptCard />
     <Waiting />
-    <Sos />
     <RecoveryReminder />
   </View>
 )
@@ -43,7 +41,6 @@ const OnTheWay = () => {
       <NotTakingPart />
       <CheckIn />
       <Record />
-      <Sos />
       <NextOfAll />
       <Waiting />
       <a class="button" href="/">

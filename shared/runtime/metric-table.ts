@@ -30,46 +30,43 @@ const histogram = <const L extends readonly string[]>(
 export const METRICS = {
   event_http_request_duration_seconds: histogram(
     ['route', 'method', 'status'],
-    'time to the answer of a request that succeeds, by route, method and status',
+    'duration of successful requests, by route, method and status',
     SECONDS,
   ),
   event_http_refusals_total: counter(
     ['route', 'status', 'code'],
-    'requests without success, by route, status and code',
+    'refused requests, by route, status and code',
   ),
   event_store_up: gauge(['store'], '1 while the store answers: `db`, `kv`, `objects`, `bus`'),
-  event_kv_memory_ratio: gauge([], 'share of its memory that the fullest Redis uses'),
+  event_kv_memory_ratio: gauge([], 'used share of the memory of the fullest Redis'),
   event_disk_free_bytes: gauge([], 'free space on the disk of the journals'),
   event_certificate_due_timestamp_seconds: gauge(
     ['host'],
-    'when a certificate has to be renewed: 14 days before its end, or a quarter of a short life',
+    'when to renew a certificate: 14 days before its end, or a quarter of a short life',
   ),
   event_loop_stall_seconds: gauge([], 'longest stall of the event loop since the last scrape'),
   event_admission_seconds: histogram(
     [],
-    'time of a call that admits a batch to the kv, also of one that fails',
+    'duration of a call that admits a batch to the kv, including failures',
     SECONDS,
     'the p99 above 0.25: check-ins go to the journal',
   ),
   event_admission_batch_size: histogram([], 'submissions in such a call', [1, 4, 16, 64, 256]),
   event_journaled_total: counter(
     ['why'],
-    'check-ins that were written to the journal, as the kv was `late` or `unavailable`',
+    'check-ins journaled because the kv was `late` or `unavailable`',
     'it grows: Redis is late or down',
   ),
-  event_journal_check_ins: gauge(
-    [],
-    'check-ins in the journal of this process that the kv has not confirmed',
-  ),
+  event_journal_check_ins: gauge([], 'check-ins in this process’s journal that the kv has not confirmed'),
   event_redo_log_bytes: gauge(
     [],
-    'bytes of the files with what Redis has admitted and Postgres may not have yet, of this process',
-    'at 1,073,741,824 the oldest ones are left out: Postgres has stored nothing for long',
+    'bytes of this process’s redo log: points admitted by Redis and not yet in Postgres',
+    'at 1,073,741,824 the oldest are dropped: flushes have failed for long',
   ),
   event_redo_log_left_out: gauge(
     [],
-    'submissions that are not in these files: the disk is full, fails or does not keep up',
-    'above 0: what Redis loses now is lost; see the log of the service',
+    'submissions missing from it: the disk is full, fails or is too slow',
+    'above 0: what Redis loses now is lost; see the service’s log',
   ),
   event_points_rejected: gauge(
     ['reason'],
@@ -77,9 +74,9 @@ export const METRICS = {
     'many of one reason: a client has a fault',
   ),
   event_buffer_pilgrims: gauge([], 'pilgrims with pending points'),
-  event_ledger_points: gauge(['state'], 'points, by what became of them'),
-  event_last_flush_timestamp_seconds: gauge([], 'when the last successful flush ended'),
-  event_flush_seconds: histogram([], 'time of a flush of all partitions', [0.1, 1, 5, 20, 60, 300]),
+  event_ledger_points: gauge(['state'], 'points, by outcome'),
+  event_last_flush_timestamp_seconds: gauge([], 'time of the last successful flush'),
+  event_flush_seconds: histogram([], 'duration of a flush of all partitions', [0.1, 1, 5, 20, 60, 300]),
   event_flush_points_total: counter(
     ['outcome'],
     'points that left the buffer, by outcome',
@@ -90,18 +87,15 @@ export const METRICS = {
     'pilgrims, slices and partitions that could not be flushed',
     'it grows: read the log of the scheduler',
   ),
-  event_outbox_age_seconds: gauge(
-    ['subscriber'],
-    'age of the oldest event that a subscriber has not handled',
-  ),
-  event_failed_items_total: counter(['queue'], 'items of queues that failed and are tried again, by queue'),
-  event_erasures_remaining: gauge([], 'erasures of which a part is not done yet'),
+  event_outbox_age_seconds: gauge(['subscriber'], 'age of the oldest unhandled event of a subscriber'),
+  event_failed_items_total: counter(['queue'], 'failed queue items, which are retried, by queue'),
+  event_erasures_remaining: gauge([], 'unfinished erasures'),
   event_kv_copies_mended_total: counter(
     [],
     'people whose copy in the kv differed from Postgres',
     'it grows for an hour: read the log of the scheduler',
   ),
-  event_live_positions: gauge([], 'positions that the live map holds in memory'),
+  event_live_positions: gauge([], 'positions in the memory of the live map'),
   event_stream_clients: gauge([], 'open streams of operators', 'at 500, more get 503'),
   event_stream_closed_total: counter(
     ['why'],
@@ -111,9 +105,9 @@ export const METRICS = {
   event_cards_drawn_total: counter(
     ['unlocked'],
     'share cards drawn',
-    'it grows quickly without new points: somebody asks for many cards',
+    'it grows quickly without new points: a client requests many cards',
   ),
-  event_line_calls_total: counter(['outcome'], 'calls that send messages, by outcome'),
+  event_line_calls_total: counter(['outcome'], 'calls to LINE that send messages, by outcome'),
   event_web_push_calls_total: counter(
     ['outcome'],
     'calls to push services of browsers, by outcome',
@@ -121,7 +115,7 @@ export const METRICS = {
   ),
   event_webhook_events_set_aside: gauge(
     [],
-    'webhook events that the database refused',
+    'webhook events refused by the database',
     'above 0: read the table `refused_line_events`',
   ),
 } satisfies Readonly<Record<string, Metric>>

@@ -1,6 +1,6 @@
 /** The handbook's table of metrics. `bun tests/observe/handbook.ts` writes it into services/README.md. */
 import { join } from 'node:path'
-import { OBSERVED, sectionOf } from '#proxy/observe/write.ts'
+import { OBSERVED } from '#proxy/observe/write.ts'
 import { type Metric, METRICS } from '#shared/runtime/metric-table.ts'
 
 export const HANDBOOK = join(import.meta.dir, '../../services/README.md')
@@ -13,8 +13,7 @@ export function withTable(text: string): string {
     ['metric', 'type', 'what it counts', 'when to act'],
     ...Object.entries<Metric>(METRICS).map(([name, { type, help, act = '' }]) => {
       const alerts = OBSERVED[name]?.alerts ?? []
-      const links = alerts.map((alert) => `[${alert.name}](${sectionOf(alert.name)})`)
-      return [`\`${name}\``, type, help, links.join(', ') || act]
+      return [`\`${name}\``, type, help, alerts.map((alert) => alert.name).join(', ') || act]
     }),
   ]
   const widths = [0, 1, 2, 3].map((i) => Math.max(...rows.map((row) => row[i]!.length)))

@@ -33,10 +33,10 @@ export const followed = computed(() => event.value?.followed ?? 'procession')
 /** The device that leads it, such as the palanquin; empty in a walk, which has none. */
 export const leaderName = computed(() => pageWords.value.leader[followed.value])
 
-/** Every page, card and message says that it is not the event. */
+/** In a rehearsal, every page, card and message says so. */
 export const isRehearsal = computed(() => event.value?.rehearsal === true)
 
-/** Every name of the event, for what is confirmed by typing it. */
+/** Every name of the event, for confirmations by typing it. */
 export const eventNames = computed(() => [eventName.value, ...Object.values(event.value?.names ?? {})])
 
 export async function readEvent(): Promise<void> {

@@ -91,7 +91,7 @@ export const words = {
     search: 'Search',
     next: 'Next',
     previous: 'Previous',
-    /** Of a list whose length is not known. */
+    /** For a list of unknown length. */
     firstItems: (items: string) => `first ${items}`,
     range: (from: string, to: string, total: string) => `${from}–${to} of ${total}`,
     first: 'First',

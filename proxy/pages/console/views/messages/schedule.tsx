@@ -19,7 +19,7 @@ import { pageWords } from '../../../frame/language.ts'
 
 const EVERY_MS = 60_000
 const REMINDERS = { cause: 'notification', limit: 20 } as const
-/** Nobody edits one: the form is closed, or of a new one. */
+/** No existing reminder is being edited. A new reminder has its own form (`Additions`). */
 const NONE = ''
 
 /** When the event is. Until it is known, it has no bounds. */

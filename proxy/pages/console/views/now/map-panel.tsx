@@ -210,7 +210,7 @@ const PeopleLegend = ({ shown }: { readonly shown: number }) => {
 }
 
 const CARD_EVERY_MS = 60_000
-/** Names may contain an id, too. */
+/** The search matches names too, and a name may contain this id. */
 const FOUND = 5
 
 interface Props {

@@ -144,7 +144,7 @@ function Player({ hours, timeline }: PlayerProps) {
   const text = [words.value.people.points(points), said.places(cells.length)].join(words.value.common.comma)
   const marks = useMarks(shown)
   const seen = useRef<Seen | null>(null)
-  // Of an hour with few pilgrims the service tells no places, and a picture would show where a person was.
+  // For an hour with few pilgrims the service returns no marks, and a picture would show one person’s position.
   const isTold = marks.front !== null
   const pictured = { cells, places: marks, seen: () => seen.current }
   useExports(

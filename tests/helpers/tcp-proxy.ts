@@ -28,6 +28,8 @@ export interface TcpProxy extends AsyncDisposable {
   readonly port: number
   /** Messages to the server since the last `set`. */
   readonly messages: number
+  /** Ports, as the server sees them, of connections that have ended since the last `set`. */
+  readonly ended: readonly number[]
   set(condition: LinkCondition): void
   /** New connections go to another port, as after a failover. */
   forwardTo(port: number): void
@@ -39,6 +41,7 @@ export async function openTcpProxy(target: number): Promise<TcpProxy> {
   let condition: LinkCondition = { kind: 'clear' }
   let port = target
   let messages = 0
+  let ended: number[] = []
   const open = new Set<Socket>()
 
   /** TCP cannot skip bytes, so a connection that lost some stays silent. */
@@ -102,6 +105,10 @@ export async function openTcpProxy(target: number): Promise<TcpProxy> {
       return
     }
     const upstream = connect(port, '127.0.0.1')
+    upstream.on('connect', () => {
+      const { localPort } = upstream
+      upstream.on('close', () => ended.push(localPort!))
+    })
     for (const socket of [client, upstream]) {
       open.add(socket)
       socket.on('close', () => open.delete(socket))
@@ -122,9 +129,13 @@ export async function openTcpProxy(target: number): Promise<TcpProxy> {
     get messages() {
       return messages
     },
+    get ended() {
+      return ended
+    },
     set(next) {
       condition = next
       messages = 0
+      ended = []
       faulty = new WeakMap()
       if (next.kind === 'closed') for (const socket of open) socket.destroy()
     },

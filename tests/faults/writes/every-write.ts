@@ -267,6 +267,7 @@ export async function openEveryWrite(redisServer?: Server): Promise<EveryWrite> 
       if (endpoint !== undefined && DEMAND_FLUSH.includes(endpoint.id)) await startScheduler()
     },
     async mend() {
+      const { ended } = links.postgres
       for (const proxy of Object.values(proxies)) proxy.set({ kind: 'clear' })
       const isUp = () =>
         Promise.all([parts.ports.db.probe(), parts.ports.kv.probe()]).then(
@@ -274,6 +275,9 @@ export async function openEveryWrite(redisServer?: Server): Promise<EveryWrite> 
           () => false,
         )
       await until(isUp, 'the stores behind the proxies', { everyMs: 10 })
+      // It may still be executing what it was sent before the connection ended.
+      const ofEnded = () => db.sql`SELECT FROM pg_stat_activity WHERE client_port = ANY(${[...ended]}::int[])`
+      await until(async () => (await ofEnded()).length === 0, 'Postgres to end these connections')
     },
     async send(endpoint, changes) {
       const { parameters, requestBody } = operations.get(endpoint.id)!

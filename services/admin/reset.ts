@@ -69,6 +69,7 @@ export async function clearRehearsal(
         status: 'active',
         version: sql`${activity.version} + 1`,
         message: null,
+        messages: null,
         changedAt: new Date(now()),
         changedBy: actor.name,
       })

@@ -4,6 +4,7 @@ import { Language } from './bot.ts'
 import { endpointsOf } from './endpoint.ts'
 import { EventNames, Followed, LevelNames, NoticePart, SurveyPart } from './event-settings.ts'
 import { ActivityStatus, Time, exampleText } from './fields.ts'
+import { ShownMessages } from './operations.ts'
 
 const endpoint = endpointsOf('admin')
 
@@ -38,6 +39,7 @@ export const EventConfig = z.object({
   rehearsal: z.boolean().describe('What is shown is not the event'),
   status: ActivityStatus.nullable().describe('null: not known at the moment'),
   message: z.string().nullable(),
+  messages: ShownMessages,
   emergency_number: exampleText('119')
     .nullable()
     .describe('The number to call in an emergency; null where none is known'),

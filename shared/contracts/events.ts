@@ -6,11 +6,13 @@ import { z } from 'zod'
 import { LineEvent } from './bot.ts'
 import { ActivityStatus, Time } from './fields.ts'
 import { NotificationSlot } from './messages.ts'
+import { StatusMessages } from './operations.ts'
 
 const StatusChanged = z.object({
   status: ActivityStatus,
   version: z.int(),
   message: z.string().nullable(),
+  messages: StatusMessages.nullish(),
   changed_at: Time,
 })
 

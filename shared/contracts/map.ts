@@ -4,6 +4,7 @@ import { Language } from './bot.ts'
 import { endpointsOf } from './endpoint.ts'
 import { EventNames, Followed } from './event-settings.ts'
 import { ActivityStatus, Time, exampleText, Place } from './fields.ts'
+import { ShownMessages } from './operations.ts'
 
 const endpoint = endpointsOf('tracking')
 
@@ -80,6 +81,7 @@ const State = z.object({
   }),
   status: ActivityStatus,
   message: z.string().nullable(),
+  messages: ShownMessages,
   stale: z
     .array(z.enum(['crowd', 'totals']))
     .describe('Parts that are not current, because a store is unavailable'),

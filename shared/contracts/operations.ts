@@ -1,5 +1,6 @@
 /** Roles, activity status and health, for operators. */
 import { z } from 'zod'
+import { Language } from './bot.ts'
 import { endpointsOf } from './endpoint.ts'
 import { ActivityStatus, Role, text, Time, exampleText } from './fields.ts'
 
@@ -20,12 +21,28 @@ export const Ending = z.object({
 })
 export type Ending = z.infer<typeof Ending>
 
+const StatusMessage = text(500)
+
+/** The organisers' message of a status in several languages. */
+export const StatusMessages = z.partialRecord(Language, StatusMessage).meta({
+  examples: [{ 'zh-Hant': '雷雨將至，請就近避雨。', en: 'A storm is coming. Please find shelter.' }],
+})
+export type StatusMessages = z.infer<typeof StatusMessages>
+
+/** For readers: a language without a message of its own has that of a language that its readers understand. */
+export const ShownMessages = StatusMessages.nullish().describe(
+  'The message for readers of each language; null: `message` is for all',
+)
+
 export const Activity = z.object({
   status: ActivityStatus,
   message: z
     .string()
     .nullable()
     .describe('What pilgrims get as the error while the event is paused or ended'),
+  messages: StatusMessages.nullish().describe(
+    'The message in each language that has one; null: `message` alone',
+  ),
   changed_at: Time.describe('Time of the last status change; a new message alone does not change it'),
   changed_by: z.string().nullable(),
   ending: Ending.nullable(),
@@ -34,13 +51,18 @@ export type Activity = z.infer<typeof Activity>
 
 export const SetStatusRequest = z.object({
   status: z.enum(['paused', 'active'], { error: 'must be "paused" or "active"' }),
-  message: text(500)
-    .nullish()
-    .describe(
-      'What pilgrims get as the error. If absent: removed when the status changes, else unchanged. Empty: removed',
-    ),
+  message: StatusMessage.nullish().describe(
+    'What pilgrims get as the error. If absent: removed when the status changes, else unchanged. Empty: removed',
+  ),
+  messages: StatusMessages.nullish().describe(
+    'The message in several languages, in place of `message`, which is then the one in the event’s own language',
+  ),
   seen: z
-    .object({ status: ActivityStatus, message: text(500).nullable() })
+    .object({
+      status: ActivityStatus,
+      message: StatusMessage.nullable(),
+      messages: StatusMessages.nullable(),
+    })
     .partial()
     .optional()
     .describe('What the operator saw before. If somebody has changed it since, the answer is 409'),

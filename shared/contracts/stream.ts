@@ -2,7 +2,7 @@
 import { z } from 'zod'
 import { endpointsOf } from './endpoint.ts'
 import { ActivityStatus, Time, Zoom, EXAMPLE_DAY } from './fields.ts'
-import { Ending } from './operations.ts'
+import { Ending, StatusMessages } from './operations.ts'
 
 const endpoint = endpointsOf('admin')
 
@@ -13,6 +13,7 @@ const StreamQuery = z.object({
 export const StreamStatus = z.object({
   status: ActivityStatus,
   message: z.string().nullable(),
+  messages: StatusMessages.nullish(),
   changed_at: Time,
   changed_by: z.string().nullable(),
 })

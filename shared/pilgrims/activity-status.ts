@@ -1,11 +1,14 @@
 /** The activity status. Its row in Postgres is authoritative; each partition of the kv holds a copy. */
 import { eq } from 'drizzle-orm'
+import { Language } from '#shared/contracts/bot.ts'
 import { ActivityStatus } from '#shared/contracts/fields.ts'
 import type { Database, Tx } from '#shared/stores/db/db.ts'
 import type { VersionedStatus, KvStatus } from '#shared/stores/kv/kv.ts'
 import { activity, ending } from '#shared/stores/schema/tables.ts'
 import { LoggableError } from '#shared/runtime/log.ts'
-import { Ending } from '#shared/contracts/operations.ts'
+import { Ending, type StatusMessages } from '#shared/contracts/operations.ts'
+import { textFor } from '#shared/core/rules/languages.ts'
+import { within } from '#shared/runtime/deadline.ts'
 
 /** Id of the table's single row. */
 export const ACTIVITY_ID = 1
@@ -26,6 +29,46 @@ export const readStatusCopy = async ({
   readonly db: Database
   readonly kv: KvStatus
 }): Promise<VersionedStatus> => (await kv.status().catch(() => null)) ?? readStatus(db)
+
+type Row = typeof activity.$inferSelect
+
+/** The message in each language that has one; null where it has one text alone. */
+export const messagesOf = ({ message, messages }: Pick<Row, 'message' | 'messages'>): StatusMessages | null =>
+  messages !== null && Object.values(messages).some((text) => text === message) ? messages : null
+
+const MESSAGES_TIMEOUT_MS = 1_000
+
+interface Shown {
+  readonly version: number
+  readonly messages: StatusMessages | null
+}
+const shown = new WeakMap<Database, Shown>()
+
+/**
+ * The message of a status for readers of each language. The kv has the one text alone, so that it admits points with
+ * one key; the others are read from the database once per change.
+ * @returns null: the one text is for all, or the database does not answer
+ */
+export async function readMessages(
+  db: Database,
+  { version, message }: VersionedStatus,
+): Promise<StatusMessages | null> {
+  if (message === null) return null
+  const known = shown.get(db)
+  if (known?.version === version) return known.messages
+  const reading = db.read(() => db.orm.select().from(activity).where(eq(activity.id, ACTIVITY_ID)))
+  const [row] = await within(
+    reading.catch(() => []),
+    MESSAGES_TIMEOUT_MS,
+    () => [],
+  )
+  if (row?.version !== version) return null
+  const texts = messagesOf(row)
+  const messages =
+    texts && Object.fromEntries(Language.options.map((reader) => [reader, textFor(texts, reader) ?? message]))
+  shown.set(db, { version, messages })
+  return messages
+}
 
 /** Id of the table's single row. */
 const ENDING_ID = 1

@@ -24,6 +24,8 @@ import { consoleBrowser } from './console-harness.ts'
 import { shiftClock } from './map-page.ts'
 import { firstMinute, userIdOf } from './walk-harness.ts'
 
+/** The small phone reads Chinese, the others English. */
+const PAUSE = { 'zh-Hant': '請在廟裡等候。', en: 'Wait at the temple.' }
 const PHONE = { width: 390, height: 844 }
 /** An old phone. */
 const SMALL = { width: 360, height: 640 }
@@ -84,7 +86,7 @@ const TABLE = {
   },
   paused: {
     map: { says: /Paused[^]*Wait at the temple[^]*paused/ },
-    small: { says: /Wait at the temple/, inSight: '.message' },
+    small: { says: /請在廟裡等候/, inSight: '.message' },
     screen: { says: /Paused[^]*Wait at the temple/ },
     link: { says: /Wait at the temple[^]*paused/ },
     app: { says: /Wait at the temple[^]*saved on the phone/ },
@@ -268,7 +270,7 @@ const STAGES: Readonly<
     },
     act: mapWith({ speed_kmh: 0 }),
   },
-  paused: { before: () => setStatus(stack, { status: 'paused', message: 'Wait at the temple.' }) },
+  paused: { before: () => setStatus(stack, { status: 'paused', messages: PAUSE }) },
   offline: {
     before: () => setStatus(stack, { status: 'active' }),
     async act(page) {

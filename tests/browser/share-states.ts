@@ -73,6 +73,7 @@ export function shareInState(state: ShareState, language: Language, url: string)
     incomplete: false,
     status,
     message: null,
+    messages: null,
     live:
       live === false
         ? null

@@ -329,7 +329,10 @@ describeOnServers('the app', () => {
     await firstMinute(page, 'Idle Chen')
     // From now on the app does nothing by itself. A touch asks for what is older than ten seconds.
     await page.clock.pauseAt(Date.now() + 11_000)
-    await setStatus(app.stack, { status: 'paused', message: 'Thunder. Wait at the temple.' })
+    await setStatus(app.stack, {
+      status: 'paused',
+      messages: { 'zh-Hant': '雷雨，請留在廟裡。', en: 'Thunder. Wait at the temple.' },
+    })
     await page.getByRole('heading', { name: 'Idle Chen' }).click()
     await page.getByText('Thunder. Wait at the temple.').waitFor()
     await page.locator('.status').getByText(PAGE_WORDS.en.paused).waitFor()

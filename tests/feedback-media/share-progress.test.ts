@@ -71,6 +71,7 @@ const viewOf = (line: readonly Fix[]): ShareView => ({
   incomplete: false,
   status: 'active',
   message: null,
+  messages: null,
   live: { untilMs: NOW + 60 * MINUTE, progress: progressOf(line, { route, stations }, NOW), line },
 })
 

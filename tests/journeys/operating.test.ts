@@ -2,6 +2,8 @@
 import { expect, test } from 'bun:test'
 import { endActivityEndpoint, roleEndpoint, setStatusEndpoint } from '#shared/contracts/operations.ts'
 import type { Endpoint } from '#shared/contracts/endpoint.ts'
+import { eventConfigEndpoint } from '#shared/contracts/event-config.ts'
+import { mapEndpoint } from '#shared/contracts/map.ts'
 import { profileEndpoint } from '#shared/contracts/profile.ts'
 import { auditEndpoint } from '#shared/contracts/audit.ts'
 import { timelineEndpoint } from '#shared/contracts/reports.ts'
@@ -131,6 +133,26 @@ describeBothStacks('an operator', (stack) => {
     expect(await refusal()).toContain('paused')
     expect(await status()).toEqual({ ...before, message: null })
     expect(await entries()).toEqual(told)
+  })
+
+  test('a message in several languages is read in each, and the event’s own is the error', async () => {
+    const messages = { 'zh-Hant': '雷雨將至，請留在廟裡避雨。', en: 'Wait at the temple.', ja: ' ' }
+    const [own, english] = [messages['zh-Hant'], messages.en]
+    const forReaders = { 'zh-Hant': own, 'zh-Hans': own, en: english, ja: english }
+    const config = () => read(eventConfigEndpoint)
+    const stored = { message: own, messages: { 'zh-Hant': own, en: english } }
+    expect(await set({ status: 'paused', message: 'replaced', messages })).toMatchObject(stored)
+    expect(await status()).toMatchObject(stored)
+    expect((await audited())[0]).toMatchObject({ details: stored })
+    expect(await refusal()).toBe(own)
+    expect(await config()).toMatchObject({ message: own, messages: forReaders })
+    const mapHas = (expected: object | null) =>
+      until(async () => Bun.deepEquals((await read(mapEndpoint)).messages, expected), 'the map to follow')
+    await mapHas(forReaders)
+    // A client that knows one text replaces them all.
+    expect(await set({ status: 'paused', message: 'Go home.' })).toMatchObject({ messages: null })
+    expect(await config()).toMatchObject({ message: 'Go home.', messages: null })
+    await mapHas(null)
   })
 
   test('resuming again changes nothing', async () => {

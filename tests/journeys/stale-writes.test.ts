@@ -15,9 +15,15 @@ describeBothStacks('two operators', (stack) => {
     await setStatus(stack, { status: 'paused', message: 'Wait at the school.' })
     const text = { status: 'paused', message: 'Wait.', seen }
     expect(await sentenceOf(await put('admin/status', text), 409, 'conflict')).toContain('the message')
+    const messages = { en: 'Wait.', ja: 'お待ちください。' }
+    await setStatus(stack, { status: 'paused', messages })
+    // The one text is as it was seen, and another language is not.
+    const unseen = { ...text, seen: { message: 'Wait.', messages: null }, message: 'Go.' }
+    expect(await sentenceOf(await put('admin/status', unseen), 409, 'conflict')).toContain('the message')
+    expect(await readActivity(stack)).toMatchObject({ message: 'Wait.', messages })
     await setStatus(stack, { status: 'active' })
     expect(await sentenceOf(await put('admin/status', text), 409, 'conflict')).toContain('active')
-    expect(await readActivity(stack)).toMatchObject({ status: 'active', message: null })
+    expect(await readActivity(stack)).toMatchObject({ status: 'active', message: null, messages: null })
     // What is already as it should be contradicts nobody.
     expect((await put('admin/status', { status: 'active', seen })).status).toBe(200)
   })

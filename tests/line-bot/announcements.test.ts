@@ -156,6 +156,9 @@ describeBothStacksAtOnce(
       await setStatus(stack, { status: 'paused', message: 'Thunderstorm and hail ahead' })
       const pause = await messageTo(line, volunteer, 'Thunderstorm ahead')
       expect(pause.to).not.toContain(walker)
+      await setStatus(stack, { status: 'active' })
+      await setStatus(stack, { status: 'paused', messages: { 'zh-Hant': '雷雨將至', en: 'Find shelter' } })
+      await messageTo(line, volunteer, 'Find shelter')
       const summaryState = async () => {
         const answer = await readAs(stack, 'volunteer', 'admin/status')
         return (await dataOf(answer, readStatusEndpoint)).ending?.summary

@@ -105,6 +105,7 @@ test('the page of a link names towns in simplified characters', () => {
     unlocked: true,
     status: 'active' as const,
     message: null,
+    messages: null,
     live: { untilMs: nowMs + 3_600_000, progress, line },
   }
   expect(liveMap(view, texts)).toContain('台中市大甲区')

@@ -1,6 +1,7 @@
 /** The language that a reader gets, whatever their phone speaks. */
 import { describe, expect, test } from 'bun:test'
-import { acceptedTags, languageFor } from '#shared/core/rules/languages.ts'
+import { Language } from '#shared/contracts/bot.ts'
+import { acceptedTags, languageFor, textFor } from '#shared/core/rules/languages.ts'
 
 describe('a reader of an event in traditional Chinese', () => {
   test.each([
@@ -61,3 +62,19 @@ test('a language that the event does not offer is English, and Chinese the form 
   expect(languageFor(['zh-TW', 'ja'], 'en', ['en'])).toBe('en')
   expect(languageFor([null], 'ja', ['ja'])).toBe('ja')
 })
+
+test.each([
+  [
+    { 'zh-Hant': '停', en: 'Stop' },
+    { 'zh-Hant': '停', 'zh-Hans': '停', en: 'Stop', ja: 'Stop' },
+  ],
+  [
+    { 'zh-Hans': '停下', ja: '止' },
+    { 'zh-Hant': '停下', 'zh-Hans': '停下', en: undefined, ja: '止' },
+  ],
+  [{}, { 'zh-Hant': undefined, 'zh-Hans': undefined, en: undefined, ja: undefined }],
+] as const)('of the texts %p each reader gets one that they understand', (texts, expected) =>
+  expect(Object.fromEntries(Language.options.map((reader) => [reader, textFor(texts, reader)]))).toEqual(
+    expected,
+  ),
+)

@@ -7,6 +7,7 @@ import type { Data, StreamEvent, StreamEvents } from '#shared/client/index.ts'
 import { client, endSession, level, MANAGER } from './session.ts'
 import { addCounts, clearRates } from './rates.ts'
 import { heard, heardAt, isSilent, secondsLeft } from './resource.ts'
+import { consoleLanguage } from './words.ts'
 
 /** `live`: by the stream; `polling`: at intervals; `lost`: the service cannot be reached. */
 type Connection = 'opening' | 'live' | 'polling' | 'lost'
@@ -15,6 +16,9 @@ export const connection = signal<Connection>('opening')
 /** Nothing comes from the service: a figure then keeps its promise only while it is young. */
 export const isCutOff = computed(() => isSilent.value || connection.value === 'lost')
 export const status = signal<StreamEvents['status'] | null>(null)
+/** What the organisers say, in the operator's language where they say it in that; null: nothing. */
+export const messageText = (of: Pick<StreamEvents['status'], 'message' | 'messages'> | null): string | null =>
+  of?.messages?.[consoleLanguage.value] ?? of?.message ?? null
 export const ending = signal<Data<'readStatus'>['ending']>(null)
 export const incident = signal<StreamEvents['snapshot']['incident']>(null)
 /** Rises with each change of positions, so that the map reads its cells again. */

@@ -21,7 +21,7 @@ import {
   standing,
 } from './state.ts'
 import { isScattered } from './stations-around.ts'
-import { pageWords } from '../frame/language.ts'
+import { language, pageWords } from '../frame/language.ts'
 
 const BADGES = { active: 'good', paused: 'warning', ended: 'danger', awaited: '', unknown: '' } as const
 
@@ -35,7 +35,7 @@ export const StandingBadge = () => (
 /** Notices above everything else: the age of the news, a pause, and the organisers' message. */
 export function Notices() {
   const map = news.value
-  const message = map?.message ?? null
+  const message = map && (map.messages?.[language.value] ?? map.message)
   return (
     <output class="notices">
       {freshness.value === 'old' || freshness.value === 'gone' ? <Age /> : null}

@@ -1,12 +1,26 @@
 /** Reading and setting the activity's status. */
 import { and, desc, eq, inArray } from 'drizzle-orm'
-import { ACTIVITY_ID, readStatus, readEndProgress, recordEnd } from '#shared/pilgrims/activity-status.ts'
+import {
+  ACTIVITY_ID,
+  messagesOf,
+  readStatus,
+  readEndProgress,
+  recordEnd,
+} from '#shared/pilgrims/activity-status.ts'
 import { publishStatus } from '#shared/pilgrims/kv-copies.ts'
 import { type Acting, audit } from '#shared/service/security/audit-log.ts'
 import type { ServiceContext } from '#shared/service/context.ts'
 import { type Event, SUBSCRIBERS } from '#shared/contracts/events.ts'
+import { Language } from '#shared/contracts/bot.ts'
 import { ActivityStatus, time } from '#shared/contracts/fields.ts'
-import type { Activity, Ending, SetStatusRequest, EndPreview } from '#shared/contracts/operations.ts'
+import type {
+  Activity,
+  Ending,
+  EndPreview,
+  SetStatusRequest,
+  StatusMessages,
+} from '#shared/contracts/operations.ts'
+import { nameIn } from '#shared/core/rules/languages.ts'
 import { conflict, expectSeen, unavailable } from '#shared/runtime/refusal.ts'
 import { isKvUnavailable } from '#shared/stores/kv/kv.ts'
 import type { Tx } from '#shared/stores/db/db.ts'
@@ -19,6 +33,7 @@ type Row = typeof activity.$inferSelect
 const shown = (row: Row, ending: Ending | null): Activity => ({
   status: ActivityStatus.parse(row.status),
   message: row.message,
+  messages: messagesOf(row),
   changed_at: time(row.changedAt),
   changed_by: row.changedBy,
   ending,
@@ -37,9 +52,10 @@ export async function readActivity({ db }: ServiceContext): Promise<Activity> {
 export async function setStatus(
   context: ServiceContext,
   operator: Acting,
-  { status, message, seen = {} }: SetStatusRequest,
+  { status, seen = {}, ...given }: SetStatusRequest,
 ): Promise<Activity> {
-  const { db, outbox } = context
+  const { db, event: settings, outbox } = context
+  const next = givenText(given, settings.current.language)
   const nowMs = context.now()
   const { row, event, inEffect } = await db.transaction(async (tx) => {
     const held = await lockActivity(tx)
@@ -51,21 +67,26 @@ export async function setStatus(
       status,
       `${somebody} set the event to ${held.status}`,
     )
-    if (message !== undefined)
-      expectSeen(seen.message, held.message, message?.trim() || null, 'Somebody has changed the message')
+    if (next !== undefined) {
+      const sentence = 'Somebody has changed the message'
+      expectSeen(seen.message, held.message, next.message, sentence)
+      if (seen.messages !== undefined)
+        expectSeen(textOf(seen.messages), textOf(messagesOf(held)), textOf(next.messages), sentence)
+    }
     if (held.status === status) {
-      const row = await changeMessage(tx, held, message)
+      const row = await changeText(tx, held, next)
       const { ending: _, ...details } = shown(row, null)
       if (row !== held) await audit(tx, operator, 'set-status-message', details, nowMs)
       return { row, event: null, inEffect: row === held && (await isSpread(tx)) }
     }
     const changed = await change(tx, held, {
       status,
-      message: message?.trim() || null,
+      ...(next ?? NO_TEXT),
       changedAt: new Date(nowMs),
       changedBy: operator.name,
     })
-    await audit(tx, operator, 'set-status', { status, message: changed.message }, nowMs)
+    const { message, messages } = changed
+    await audit(tx, operator, 'set-status', { status, message, messages }, nowMs)
     const subject = status === 'paused' ? 'event.admin.status.paused' : 'event.admin.status.resumed'
     const event: Event = await outbox.add(tx, subject, { ...announced(changed), status })
     return { row: changed, event, inEffect: false }
@@ -110,9 +131,10 @@ async function lockActivity(tx: Tx): Promise<Row> {
 }
 
 /** The new state in a domain event. */
-const announced = ({ version, message, changedAt }: Row) => ({
+const announced = ({ version, message, messages, changedAt }: Row) => ({
   version,
   message,
+  messages,
   changed_at: time(changedAt),
 })
 
@@ -126,11 +148,33 @@ async function change(tx: Tx, held: Row, fields: Partial<Row>): Promise<Row> {
   return changed!
 }
 
-function changeMessage(tx: Tx, held: Row, given: string | null | undefined): Promise<Row> | Row {
-  const message = given?.trim() || null
-  if (given === null || given === undefined || message === held.message) return held
-  return change(tx, held, { message })
+function changeText(tx: Tx, held: Row, next: Text | undefined): Promise<Row> | Row {
+  const isSame =
+    next === undefined ||
+    (next.message === held.message && textOf(next.messages) === textOf(messagesOf(held)))
+  return isSame ? held : change(tx, held, next)
 }
+
+type Text = Pick<Activity, 'message'> & { readonly messages: StatusMessages | null }
+const NO_TEXT: Text = { message: null, messages: null }
+
+/** @returns undefined where the request has none; a text without words deletes it */
+function givenText(
+  { message, messages }: Pick<SetStatusRequest, 'message' | 'messages'>,
+  language: Language,
+): Text | undefined {
+  if (message == null && messages == null) return undefined
+  const texts = Object.entries(messages ?? {})
+    .map(([of, text]) => [of, text.trim()] as const)
+    .filter(([, text]) => text !== '')
+  if (texts.length === 0) return { message: message?.trim() || null, messages: null }
+  const written: StatusMessages = Object.fromEntries(texts)
+  return { message: nameIn(written, language, language), messages: written }
+}
+
+/** To compare: the database orders the languages. */
+const textOf = (messages: StatusMessages | null): string =>
+  JSON.stringify(Language.options.map((of) => messages?.[of] ?? null))
 
 // Ends the event in one transaction, which writes a domain event. Its subscribers do everything else, so that it
 // continues after any restart.
@@ -164,7 +208,7 @@ async function end({ db, outbox, now }: ServiceContext, operator: Acting) {
     const held = await lockActivity(tx)
     if (held.status === 'ended') return null
     const changedAt = new Date(now())
-    const fields = { status: 'ended', message: null, changedAt, changedBy: operator.name }
+    const fields = { status: 'ended', ...NO_TEXT, changedAt, changedBy: operator.name }
     const changed = await change(tx, held, fields)
     await recordEnd(tx, changedAt)
     await audit(tx, operator, 'end-activity', { from: held.status }, now())

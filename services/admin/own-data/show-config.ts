@@ -3,7 +3,7 @@ import type { ServiceContext } from '#shared/service/context.ts'
 import type { EventConfig, EventNotice, SurveyForm } from '#shared/contracts/event-config.ts'
 import { time, timeOrNull } from '#shared/contracts/fields.ts'
 import type { VersionedStatus } from '#shared/stores/kv/kv.ts'
-import { readStatus } from '#shared/pilgrims/activity-status.ts'
+import { readMessages, readStatus } from '#shared/pilgrims/activity-status.ts'
 import { routeVersion } from '#shared/pilgrims/event-route.ts'
 import { within } from '#shared/runtime/deadline.ts'
 
@@ -59,6 +59,7 @@ export async function showConfig(context: ServiceContext): Promise<EventConfig> 
     push_key: config.push?.publicKey ?? null,
     status: status?.status ?? null,
     message: status?.message ?? null,
+    messages: status && (await readMessages(context.db, status)),
     emergency_number: event.current.emergencyNumber,
     organiser_phone: event.current.organiserPhone,
     starts_at: timeOrNull(event.current.startsMs),

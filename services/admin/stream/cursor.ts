@@ -64,12 +64,13 @@ export async function changesAfter(
   )
   return rows.map(({ id, action, at, tokenName, details }) => {
     // A new message does not change the time of the status.
-    const { status, message, changed_at, changed_by } = details as Partial<StreamStatus>
+    const { status, message, messages, changed_at, changed_by } = details as Partial<StreamStatus>
     return {
       id,
       seen: {
         status: ActivityStatus.parse(action === 'end-activity' ? 'ended' : status),
         message: message ?? null,
+        messages: messages ?? null,
         changed_at: changed_at ?? time(at),
         changed_by: changed_by === undefined ? tokenName : changed_by,
       },

@@ -2,12 +2,13 @@
 import { eq } from 'drizzle-orm'
 import type { ServiceContext } from '#shared/service/context.ts'
 import type { ActivityStatus } from '#shared/contracts/fields.ts'
+import type { StatusMessages } from '#shared/contracts/operations.ts'
 import { SHARE_ID } from '#shared/contracts/shares.ts'
 import { readPendingOf } from '#shared/points/pending-points.ts'
 import { IS_PLACE } from '#shared/points/totals/stored-days.ts'
 import { isPlace } from '#shared/core/rules/geo.ts'
 import { readPilgrimsDegraded } from '#shared/points/totals/pilgrim-statistics.ts'
-import { readStatusCopy } from '#shared/pilgrims/activity-status.ts'
+import { readMessages, readStatusCopy } from '#shared/pilgrims/activity-status.ts'
 import { readExposure, type PublicFigures, publicFigures } from '#shared/pilgrims/profile.ts'
 import { maySharePilgrim, type ShareRow } from '#shared/pilgrims/shares.ts'
 import { pilgrims, shares } from '#shared/stores/schema/tables.ts'
@@ -36,8 +37,9 @@ export interface ShareView extends PublicFigures {
   /** The latest points are missing. */
   readonly incomplete: boolean
   readonly status: ActivityStatus
-  /** The organisers' message about the status. */
+  /** The organisers' message about the status, and the same for readers of each language. */
   readonly message: string | null
+  readonly messages: StatusMessages | null
   /** Null: the link does not show the position. */
   readonly live: LiveView | null
 }
@@ -77,6 +79,7 @@ export async function readShare(context: ServiceContext, { row, name }: OpenShar
     incomplete: (pilgrim?.pending ?? null) === null || (live?.incomplete ?? false),
     status: activity.status,
     message: activity.message,
+    messages: await readMessages(context.db, activity),
     live,
   }
 }

@@ -37,6 +37,7 @@ export function sharePage(page: SharePage): string {
   const { view, texts, homeUrl } = page
   const { words, language } = texts
   const { offline, paused, map, where, followed, organisers } = PAGE_WORDS[language]
+  const message = view.messages?.[language] ?? view.message
   const isLive = view.live !== null && view.status !== 'ended'
   const inner =
     (isLive ? liveNext(view, texts) + (hasFigures(view) ? figures(page) : '') : cardImage(page)) +
@@ -47,7 +48,7 @@ export function sharePage(page: SharePage): string {
 <h1>${texts.name}</h1>
 ${raw(isLive ? liveState(view, texts) : markup`<p class="state quiet">${view.status === 'ended' ? words.ended : words.notLive}</p>`)}
 </header>
-${raw(view.status === 'paused' ? markup`<div class="notice"><p>${raw(view.message === null ? '' : markup`<span class="quiet small">${organisers}</span><strong class="message">${view.message}</strong>`)}${paused}</p></div>` : '')}
+${raw(view.status === 'paused' ? markup`<div class="notice"><p>${raw(message === null ? '' : markup`<span class="quiet small">${organisers}</span><strong class="message">${message}</strong>`)}${paused}</p></div>` : '')}
 ${raw(isLive ? liveMap(view, texts) : '')}
 ${raw(inner === '' ? '' : markup`<div class="${isLive ? 'card stack' : 'stack'}">${raw(inner)}</div>`)}
 <footer class="stack quiet small">

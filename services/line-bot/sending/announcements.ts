@@ -3,7 +3,8 @@ import { eq } from 'drizzle-orm'
 import type { ServiceContext } from '#shared/service/context.ts'
 import type { Language } from '#shared/contracts/bot.ts'
 import type { Payload } from '#shared/contracts/events.ts'
-import type { Audience, Cause, Texts } from '#shared/contracts/messages.ts'
+import type { Audience, Cause } from '#shared/contracts/messages.ts'
+import { textFor } from '#shared/core/rules/languages.ts'
 import { startOfSlot } from '#shared/service/line/scheduled-notifications.ts'
 import type { Event } from '#shared/pilgrims/event-settings.ts'
 import { recordSummary, waitForFinalFlush } from '#shared/pilgrims/activity-status.ts'
@@ -83,7 +84,7 @@ const announceText = (
 export const notifyVolunteers = (
   context: ServiceContext,
   configured: boolean,
-  { version, message, changed_at }: Payload<'event.admin.status.paused'>,
+  { version, message, messages, changed_at }: Payload<'event.admin.status.paused'>,
 ): Promise<void> =>
   announceText(
     context,
@@ -94,7 +95,7 @@ export const notifyVolunteers = (
       audience: 'volunteers',
       sinceMs: Date.parse(changed_at),
     },
-    (language) => BOT_WORDS[language].paused(message),
+    (language) => BOT_WORDS[language].paused(textFor(messages ?? {}, language) ?? message),
   )
 
 export const sendNotification = (
@@ -111,12 +112,8 @@ export const sendNotification = (
       audience: slot.audience,
       sinceMs: startOfSlot(context.calendar, day, slot),
     },
-    (language) => textFor(language, slot.text),
+    (language) => textFor(slot.text, language) ?? slot.text['zh-Hant'],
   )
-
-/** A language without a text gets the English one, as on every page; Chinese gets the first one. */
-const textFor = (language: Language, texts: Texts): string =>
-  texts[language] ?? (language.startsWith('zh') ? null : texts.en) ?? texts['zh-Hant']
 
 /**
  * Sends the final summary to every pilgrim who can be reached, in their language.

@@ -15,7 +15,7 @@ import { type Palanquin, readOr } from './palanquin.ts'
 import { type PublicMap, crowdOnMap } from './public-map.ts'
 import { type Edition, writeMapFiles } from './map-files.ts'
 import { type ActivityStatus, time, timeOrNull } from '#shared/contracts/fields.ts'
-import { readStatus } from '#shared/pilgrims/activity-status.ts'
+import { readMessages, readStatus } from '#shared/pilgrims/activity-status.ts'
 import { alongAxis, alongRoute, type End, middleOf, type Places } from '#shared/core/map/front-and-tail.ts'
 import { type Repeated, repeated } from '#shared/stores/repeated-work.ts'
 import { inTurns } from '#shared/runtime/yield-to-event-loop.ts'
@@ -85,7 +85,8 @@ async function makeSnapshot(
   // A snapshot of an older release has none.
   const fronts = withFront(last?.fronts ?? [], onRoute?.front ?? null, nowMs)
   const front = ends === null ? null : (fronts[0] ?? ends.front)
-  const { status, message } = (await kv.status()) ?? (await readStatus(db))
+  const versioned = (await kv.status()) ?? (await readStatus(db))
+  const { status, message } = versioned
   const speedKmh = status === 'ended' ? null : speedOf(samples, leader, nowMs)
   const { totals, totalsMs, isStale } = await totalsNow(context, before, status, nowMs)
   // Off the route, the palanquin arrives at no station.
@@ -103,6 +104,7 @@ async function makeSnapshot(
     event: eventOf(context),
     status,
     message,
+    messages: await readMessages(db, versioned),
     stale: isStale ? ['totals'] : [],
     seen_since: time(crowd.sinceMs),
     on_map: crowd.people,

@@ -57,6 +57,10 @@ export const nameIn = (names: Names, reader: Language, eventLanguage: Language):
   names.en ??
   Object.values(names).find((name) => name !== undefined)!
 
+/** A text for a reader: in their language, else in the other Chinese for readers of Chinese, in English for others. */
+export const textFor = (texts: Names, reader: Language): string | undefined =>
+  texts[reader] ?? (reader.startsWith('zh') ? (texts['zh-Hant'] ?? texts['zh-Hans']) : texts.en)
+
 /** The tags of an Accept-Language header, most preferred first, without those of quality 0. */
 export function acceptedTags(header: string | null): string[] {
   const preferences = (header ?? '').split(',').map((part) => {

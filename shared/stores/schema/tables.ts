@@ -582,6 +582,8 @@ export const activity = pgTable('activity', {
   status: text().notNull(),
   version: integer().notNull(),
   message: text(),
+  /** By language; null: the message is for all. Without the message among them, a release that knows none has replaced it. */
+  messages: jsonb().$type<Record<string, string>>(),
   changedAt: instant().notNull(),
   changedBy: text(),
 })

@@ -7,7 +7,7 @@ import type { ComponentProps, ComponentType } from 'preact'
 import { useContext, useEffect, useRef } from 'preact/hooks'
 import { aheadMs, clock, duration, now, timeZone } from '../clock.ts'
 import { type Resource, forgetAnswers, heardAt, secondsLeft } from '../resource.ts'
-import { connection, incident, isCutOff, status } from '../live.ts'
+import { connection, incident, isCutOff, messageText, status } from '../live.ts'
 import { LastHour, silenceText, useLastHour, useNewReports } from '../navigation-counts.ts'
 import { Icon } from '../parts/icon.tsx'
 import { useStale } from '../parts/panel.tsx'
@@ -236,7 +236,7 @@ function ConnectionBar() {
       showToast(words.peek().bar.back, { forMs: BACK_MS })
     wasLost.current = isLost
   })
-  const { status: activity, message } = status.value ?? {}
+  const activity = status.value?.status
   return (
     <output class="bars-across">
       <WaitBar />
@@ -253,7 +253,9 @@ function ConnectionBar() {
         </span>
       ) : null}
       {activity === 'paused' ? (
-        <span class="bar-across paused">{pair(said.pausedBar, message ?? pageWords.value.paused)}</span>
+        <span class="bar-across paused">
+          {pair(said.pausedBar, messageText(status.value) ?? pageWords.value.paused)}
+        </span>
       ) : null}
     </output>
   )

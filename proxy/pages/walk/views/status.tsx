@@ -82,12 +82,13 @@ function Rehearsal() {
 export function EventStatus() {
   const event = config.value
   if (event?.status !== 'paused' && event?.status !== 'ended') return null
+  const message = event.messages?.[language.value] ?? event.message
   return (
     <Notice kind={event.status === 'paused' ? 'warning' : undefined}>
-      {event.message === null ? null : (
+      {message === null ? null : (
         <>
           <span class="small quiet">{pageWords.value.organisers}</span>
-          <strong class="message">{event.message}</strong>
+          <strong class="message">{message}</strong>
         </>
       )}
       {sentenceOf({ code: event.status })}

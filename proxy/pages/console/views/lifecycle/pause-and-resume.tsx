@@ -3,20 +3,24 @@ import { effect, useSignal } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
 import type { ComponentChildren } from 'preact'
 import type { Data, Input } from '#shared/client/index.ts'
+import type { Language } from '#shared/contracts/bot.ts'
 import { Button } from '../../../design/button.tsx'
 import { showToast } from '../../../design/toast.tsx'
 import { clock, date } from '../../clock.ts'
-import { status } from '../../live.ts'
+import { event } from '../../event.ts'
+import { messageText, status } from '../../live.ts'
 import { BusyButton, Confirm, warn } from '../../parts/actions.tsx'
 import { Field } from '../../parts/fields.tsx'
 import { absenceOf, PanelFrom, refusalOf } from '../../parts/panel.tsx'
 import type { Resource } from '../../resource.ts'
 import { show } from '../../router.ts'
 import { client } from '../../session.ts'
-import { pair, words } from '../../words.ts'
+import { ownName, pair, words } from '../../words.ts'
 import { leftOutText, useLineConfigured, useRecipients } from '../messages/left-out-people.tsx'
 import { draft } from '../messages/compose.tsx'
 import { pageWords } from '../../../frame/language.ts'
+import { pageData } from '../../../frame/page-data.ts'
+import { withoutEmpty } from './part-form.tsx'
 
 type Activity = Data<'readStatus'>
 const MAX_MESSAGE = 500
@@ -26,9 +30,11 @@ const TOAST_MS = 10_000
 async function readBack(): Promise<void> {
   const answer = await client.readStatus()
   if (!answer.ok) return
-  const { status: state, message, changed_at, changed_by } = answer.data
+  const { status: state, changed_at, changed_by } = answer.data
   const { status: names } = words.value.bar
-  showToast([names[state], message ?? clock(changed_at), changed_by ?? '–'].join(' · '), { forMs: TOAST_MS })
+  showToast([names[state], messageText(answer.data) ?? clock(changed_at), changed_by ?? '–'].join(' · '), {
+    forMs: TOAST_MS,
+  })
 }
 
 export const PauseAndResume = ({ activity }: { readonly activity: Resource<Activity> }) => (
@@ -37,38 +43,50 @@ export const PauseAndResume = ({ activity }: { readonly activity: Resource<Activ
   </PanelFrom>
 )
 
-type Current = Pick<Activity, 'status' | 'message' | 'changed_at' | 'changed_by'>
+type Current = Pick<Activity, 'status' | 'message' | 'messages' | 'changed_at' | 'changed_by'>
+
+/** The message by language. */
+type Texts = Partial<Readonly<Record<Language, string>>>
+
+const ownLanguage = (): Language => event.value?.language ?? pageData().language
+
+const textsOf = ({ message, messages }: Pick<Current, 'message' | 'messages'>): Texts =>
+  messages ?? (message === null ? {} : { [ownLanguage()]: message })
 
 type Next = 'paused' | 'active'
 
 function Controls({ current }: { readonly current: Current }) {
   const said = words.value.lifecycle
   // Null: the message is not being changed.
-  const typed = useSignal<string | null>(null)
+  const typed = useSignal<Texts | null>(null)
   /** The message as it was when its change was begun. */
-  const begun = useSignal<string | null>(null)
+  const begun = useSignal<Input<'setStatus'>['seen']>({})
   const asked = useSignal<Next | null>(null)
   const paused = current.status === 'paused'
-  const shown = current.message ?? ''
-  const message = typed.value ?? (paused ? shown : '')
+  const shown = textsOf(current)
+  const texts = typed.value ?? (paused ? shown : {})
   const send = (next: Next, seen: Input<'setStatus'>['seen'] = { status: current.status }) =>
-    client.setStatus(next === 'paused' ? { status: next, message, seen } : { status: next, seen })
+    client.setStatus(
+      next === 'paused'
+        ? { status: next, message: texts[ownLanguage()] ?? '', messages: withoutEmpty(texts), seen }
+        : { status: next, seen },
+    )
   const done = () => {
     typed.value = null
     void readBack()
   }
   const edit = () => {
-    begun.value = current.message
+    begun.value = seenOf(current)
     typed.value = shown
   }
   const update = async () => {
-    const answer = await send('paused', { status: 'paused', message: begun.value })
+    const answer = await send('paused', begun.value)
     if (answer.ok) done()
     else {
       warn(answer.error, refusalOf)
       // After a conflict the operator is shown the other message, and may replace it.
       if (answer.error.status === 409) await readBack()
-      begun.value = status.value?.message ?? null
+      begun.value = seenOf(status.value ?? current)
     }
   }
   // The change is seen although its answer was lost, or another operator made it: there is no question any more.
@@ -78,21 +96,13 @@ function Controls({ current }: { readonly current: Current }) {
     typed.value = null
     void readBack()
   }, [asked, typed, current.status])
-  const field = (
-    <Field
-      long
-      name="message"
-      label={said.message}
-      maxLength={MAX_MESSAGE}
-      value={message}
-      onType={(text) => (typed.value = text)}
-    />
-  )
+  const fields = <Message texts={texts} onType={(written) => (typed.value = written)} />
+  const written = Object.values(shown)
   return (
     <div class="stack">
       <State current={current} />
-      {paused && typed.value === null ? <blockquote>{shown || pageWords.value.paused}</blockquote> : null}
-      {paused && typed.value !== null ? field : null}
+      {paused && typed.value === null ? <Quoted texts={written} /> : null}
+      {paused && typed.value !== null ? fields : null}
       <div class="row">
         {paused && typed.value !== null ? (
           <>
@@ -107,13 +117,13 @@ function Controls({ current }: { readonly current: Current }) {
             {paused ? <Button onClick={edit}>{said.update}</Button> : null}
           </>
         )}
-        {paused ? <WriteToAll label={said.writeToAll} message={shown} /> : null}
+        {paused ? <WriteToAll label={said.writeToAll} message={written.join('\n\n')} /> : null}
         {isResumed(current) ? <WriteToAll label={said.writeToAll} message={said.goesOn} /> : null}
       </div>
       <Question
         asked={asked.value}
-        field={field}
-        message={message}
+        fields={fields}
+        isWithout={Object.keys(withoutEmpty(texts)).length === 0}
         run={send}
         onClose={() => (asked.value = null)}
         onDone={done}
@@ -122,17 +132,63 @@ function Controls({ current }: { readonly current: Current }) {
   )
 }
 
+const seenOf = ({ message, messages }: Current): Input<'setStatus'>['seen'] => ({
+  status: 'paused',
+  message,
+  messages: messages ?? null,
+})
+
+/** What pilgrims read: the message in each of its languages, or the pages' own sentence. */
+const Quoted = ({ texts }: { readonly texts: readonly string[] }) => (
+  <>
+    {(texts.length === 0 ? [pageWords.value.paused] : texts).map((text) => (
+      <blockquote key={text}>{text}</blockquote>
+    ))}
+  </>
+)
+
+interface MessageProps {
+  readonly texts: Texts
+  readonly onType: (texts: Texts) => void
+}
+
+/** A field for each language that the event offers, its own first. */
+function Message({ texts, onType }: MessageProps) {
+  const own = ownLanguage()
+  const languages = [...new Set([own, ...(event.value?.languages ?? [])])]
+  return (
+    <>
+      {languages.map((of) => (
+        <Field
+          key={of}
+          long
+          name={of === own ? 'message' : `message-${of}`}
+          label={
+            of === own
+              ? pageWords.value.aside(words.value.lifecycle.message, ownName(of))
+              : pageWords.value.aside(ownName(of), words.value.schedule.optional)
+          }
+          maxLength={MAX_MESSAGE}
+          value={texts[of] ?? ''}
+          onType={(text) => onType({ ...texts, [of]: text })}
+        />
+      ))}
+    </>
+  )
+}
+
 interface QuestionProps {
   /** What was asked for. It stays the same, whatever happens to the event meanwhile. */
   readonly asked: Next | null
-  readonly field: ComponentChildren
-  readonly message: string
+  readonly fields: ComponentChildren
+  /** No message is written: pages show their own sentence. */
+  readonly isWithout: boolean
   readonly run: (next: Next) => ReturnType<typeof client.setStatus>
   readonly onClose: () => void
   readonly onDone: () => void
 }
 
-function Question({ asked, field, message, run, onClose, onDone }: QuestionProps) {
+function Question({ asked, fields, isWithout, run, onClose, onDone }: QuestionProps) {
   const said = words.value.lifecycle
   const resumes = asked === 'active'
   return (
@@ -147,8 +203,8 @@ function Question({ asked, field, message, run, onClose, onDone }: QuestionProps
       <p>{resumes ? said.resumeText : said.pauseText}</p>
       {asked === 'paused' ? (
         <>
-          {field}
-          {message === '' ? <blockquote>{pageWords.value.paused}</blockquote> : null}
+          {fields}
+          {isWithout ? <Quoted texts={[]} /> : null}
           <WhoIsTold />
         </>
       ) : null}

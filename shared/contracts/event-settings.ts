@@ -89,6 +89,29 @@ export const SettingsStation = z.object({
   planned_at: Time.nullable().describe('When the walk is to come here'),
 })
 
+/** What walkers look for between the stations. */
+export const PlaceKind = z.enum(['water', 'toilet', 'first-aid', 'food', 'bed', 'shuttle'])
+export type PlaceKind = z.infer<typeof PlaceKind>
+
+const MAX_PLACES = 200
+
+export const SettingsPlace = z.object({
+  ...Place,
+  kind: PlaceKind,
+  names: z
+    .partialRecord(Language, text(100).min(1))
+    .meta({ examples: [{ 'zh-Hant': '南勢國小', en: 'Nanshi school' }] })
+    .describe('Empty: its kind is name enough'),
+  hours: text(60)
+    .min(1)
+    .nullable()
+    .meta({ examples: ['06:00–22:00'] })
+    .describe('When it is open, as the organisers write it; null: always, or not known'),
+})
+export type SettingsPlace = z.infer<typeof SettingsPlace>
+
+const SettingsPlaces = z.array(SettingsPlace).max(MAX_PLACES)
+
 export const RoutePart = z.object({
   lines: z
     .array(Line)
@@ -101,6 +124,7 @@ export const RoutePart = z.object({
       'In walking order. Each is a flat list: latitude and longitude of its first place in 1e-5 degrees, then the differences to each next place. Empty: the event has no route',
     ),
   stations: z.array(SettingsStation).max(MAX_STATIONS),
+  places: SettingsPlaces.default([]).describe('Places along the way'),
   margin_km: z
     .number()
     .min(0.1)
@@ -274,6 +298,7 @@ export const SetRehearsalRequest = RehearsalPart.pick({ on: true }).extend({ ver
 export const SetNoticeRequest = NoticePart.extend({ kept_until: Sent, version })
 export const SetRouteRequest = RoutePart.extend({
   stations: z.array(SettingsStation.extend({ planned_at: Sent })).max(MAX_STATIONS),
+  places: SettingsPlaces.optional().describe('Places along the way; absent: unchanged'),
   version,
 })
 

@@ -2,7 +2,7 @@
 import { z } from 'zod'
 import { Language } from './bot.ts'
 import { endpointsOf } from './endpoint.ts'
-import { EventNames, Followed } from './event-settings.ts'
+import { EventNames, Followed, PlaceKind } from './event-settings.ts'
 import { ActivityStatus, Time, exampleText, Place } from './fields.ts'
 import { ShownMessages } from './operations.ts'
 
@@ -154,6 +154,16 @@ export const MapStation = z.object({
   route_km: z.number().describe('Distance from the start of the route'),
 })
 
+export const MapPlaceAlong = z.object({
+  kind: PlaceKind,
+  name: exampleText('南勢國小').nullable().describe('null: its kind is name enough'),
+  names: z.record(z.string(), z.string()).describe('Names by language'),
+  ...Place,
+  route_km: z.number().describe('Distance from the start of the route to its nearest passage'),
+  hours: exampleText('06:00–22:00').nullable().describe('When it is open, as the organisers write it'),
+})
+export type MapPlaceAlong = z.infer<typeof MapPlaceAlong>
+
 export const EventRoute = z.object({
   version: z.string().nullable().describe('null: the event has no route'),
   km: z.number(),
@@ -163,6 +173,10 @@ export const EventRoute = z.object({
       'Lines in the order in which they are walked, simplified to about 10 m. Each is a flat list: latitude and longitude of its first place in 1e-5 degrees, then the differences to each next place',
     ),
   stations: z.array(MapStation).describe('In the order of the route'),
+  places: z
+    .array(MapPlaceAlong)
+    .optional()
+    .describe('Water, toilets and the like along the way, in the order of the route; absent: there are none'),
 })
 export type EventRoute = z.infer<typeof EventRoute>
 

@@ -7,6 +7,7 @@ import type { words as console } from './en/console.ts'
 import type { words as map } from './en/map.ts'
 import type { words as notFound } from './en/not-found.ts'
 import type { words as page } from './en/all-pages.ts'
+import type { words as places } from './en/places.ts'
 import type { words as poster } from './en/poster.ts'
 import type { words as recordedFile } from './en/recorded-file.ts'
 import type { share } from './en/share.ts'
@@ -29,6 +30,7 @@ export type ConsoleWords = InAnyLanguage<typeof console>
 export type MapWords = InAnyLanguage<typeof map>
 export type NotFoundWords = InAnyLanguage<typeof notFound>
 export type PageWords = InAnyLanguage<typeof page>
+export type PlacesWords = InAnyLanguage<typeof places>
 export type PosterWords = InAnyLanguage<typeof poster>
 export type RecordedFileWords = InAnyLanguage<typeof recordedFile>
 export type ShareWords = InAnyLanguage<typeof share>

@@ -1,7 +1,7 @@
 /** The event's route and area: from the owner's settings, or else from the files of the environment. */
 import type { Language } from '#shared/contracts/bot.ts'
 import type { RoutePart } from '#shared/contracts/event-settings.ts'
-import type { EventRoute } from '#shared/contracts/map.ts'
+import type { EventRoute, MapPlaceAlong } from '#shared/contracts/map.ts'
 import { createRoute, type Route, shownRoute, type Station } from '#shared/core/map/walking-route.ts'
 import { unpackLines } from '#shared/core/rules/along-route.ts'
 import { nameIn } from '#shared/core/rules/languages.ts'
@@ -12,7 +12,12 @@ import type { InArea } from '#shared/runtime/config/setting-values.ts'
 export interface StationedRoute {
   readonly route: Route | null
   readonly stations: readonly Station[]
+  /** Places along the way; none by default. */
+  readonly places?: readonly PlaceAlong[]
 }
+
+/** A place along the way, as pages get it. */
+export type PlaceAlong = MapPlaceAlong
 
 const built = new WeakMap<RoutePart, Route>()
 
@@ -36,6 +41,23 @@ export function stationsOfPart(part: RoutePart, language: Language): readonly St
     .sort((a, b) => a.alongM - b.alongM)
 }
 
+/** Places along the way, in walking order. @param language as for stations */
+export function placesOn(
+  route: Route | null,
+  { places }: Pick<RoutePart, 'places'>,
+  language: Language,
+): readonly PlaceAlong[] {
+  if (route === null) return []
+  return places
+    .map(({ names, ...place }) => ({
+      ...place,
+      name: Object.keys(names).length === 0 ? null : nameIn(names, language, language),
+      names: names as PlaceAlong['names'],
+      route_km: roundKm(route.project(place).alongM * 1_000),
+    }))
+    .sort((a, b) => a.route_km - b.route_km)
+}
+
 /** The area within a margin around the route. */
 export const areaAround =
   (route: Route, marginKm: number): InArea =>
@@ -45,7 +67,7 @@ export const areaAround =
 const shown = new WeakMap<readonly Station[], EventRoute>()
 
 /** The route as pages receive it. */
-export function shownRouteOf({ route, stations }: StationedRoute): EventRoute {
+export function shownRouteOf({ route, stations, places = [] }: StationedRoute): EventRoute {
   if (route === null) return { version: null, km: 0, lines: [], stations: [] }
   return shown.getOrInsertComputed(stations, () => {
     const content = {
@@ -57,6 +79,8 @@ export function shownRouteOf({ route, stations }: StationedRoute): EventRoute {
         lng,
         route_km: roundKm(alongM * 1_000),
       })),
+      // A route without places keeps its version.
+      ...(places.length === 0 ? {} : { places: [...places] }),
     }
     return { version: Bun.hash(JSON.stringify(content)).toString(36), ...content }
   })

@@ -28,7 +28,7 @@ import type { Log } from '#shared/runtime/log.ts'
 import type { Database, Tx } from '#shared/stores/db/db.ts'
 import { followed } from '#shared/stores/repeated-work.ts'
 import { eventSettings } from '#shared/stores/schema/tables.ts'
-import { areaAround, routeOfPart, stationsOfPart } from './event-route.ts'
+import { areaAround, type PlaceAlong, placesOn, routeOfPart, stationsOfPart } from './event-route.ts'
 
 export type StoredPart = typeof eventSettings.$inferSelect
 
@@ -69,12 +69,13 @@ export interface Event {
   readonly route: Route | null
   /** In walking order. */
   readonly stations: readonly Station[]
+  readonly places: readonly PlaceAlong[]
   readonly area: InArea
   /** The owner has set the area: `rebuild` applies it to stored points. */
   readonly hasOwnArea: boolean
 }
 
-type FromEnvironment = Pick<Config, 'event' | 'route' | 'stations' | 'area'>
+type FromEnvironment = Pick<Config, 'event' | 'route' | 'stations' | 'places' | 'area'>
 
 type PartVersions = Readonly<Partial<Record<string, number>>>
 
@@ -144,17 +145,18 @@ function wayOf(
   { event, ...environment }: FromEnvironment,
   part: EventParts['route'],
   language: Language,
-): Pick<Event, 'route' | 'stations' | 'area' | 'hasOwnArea'> {
+): Pick<Event, 'route' | 'stations' | 'places' | 'area' | 'hasOwnArea'> {
   const { area } = environment
   if (part === event.parts.route) {
-    const { route, stations } = environment
-    return { route, stations, area, hasOwnArea: false }
+    const { route, stations, places } = environment
+    return { route, stations, places, area, hasOwnArea: false }
   }
   const route = routeOfPart(part)
   const hasOwnArea = route !== null && part.margin_km !== null
   return {
     route,
     stations: stationsOfPart(part, language),
+    places: placesOn(route, part, language),
     area: hasOwnArea ? areaAround(route, part.margin_km!) : area,
     hasOwnArea,
   }

@@ -2,7 +2,7 @@
 import { expect, test } from 'bun:test'
 import { zipOf } from '#tests/recorded-file/zip-of.ts'
 import { until } from '#tests/helpers/wait.ts'
-import { photograph } from './browser.ts'
+import { photograph, seriousFaults } from './browser.ts'
 import { FOLLOWS_MS, type Page, pagesOf } from './console-harness.ts'
 
 const event = pagesOf({ EVENT_TIMEZONE: 'Europe/Madrid' })
@@ -91,6 +91,51 @@ test('the days of a GPX become one route with its stations, which the map shows;
   await panel(other.page).getByText('Changed meanwhile to: 31 km, 3 stations').waitFor()
   await panel(other.page).getByRole('button', { name: 'Save', exact: true }).click()
   await map.page.locator('option', { hasText: 'Padrón' }).waitFor({ state: 'attached', timeout: FOLLOWS_MS })
+})
+
+/** A waypoint of a kind, and one that gets its kind in the console. */
+const WITH_PLACES = CAMINO.replace(
+  '<trk><name>Day 2',
+  '<wpt lat="42.91" lon="-8.30"><name>Fuente</name><sym>Water</sym></wpt><wpt lat="42.89" lon="-8.42"><name>Posta</name></wpt><trk><name>Day 2',
+)
+
+test('places along the way come from a file or get their kind in the console; the map shows them', async () => {
+  await using map = await event.open({ path: '/?lang=en', viewport: { width: 360, height: 640 } })
+  await using opened = await event.console({ view: 'lifecycle' })
+  const { page } = opened
+  await dropped(page, 'places.gpx', WITH_PLACES)
+  await panel(page).getByText('31 km · 3 stations · 1 place along the way').waitFor()
+  await panel(page).locator('.route-stations li:nth-child(3) select[name=kind]').selectOption('First aid')
+  await panel(page).getByText('2 stations · 2 places along the way').waitFor()
+  expect(await panel(page).locator('.route-stations li:nth-child(3) input[name=place-en]').inputValue()).toBe(
+    'Posta',
+  )
+  await panel(page).locator('.route-stations li:nth-child(3) input[name=hours]').fill('08:00–20:00')
+  await photograph(page, 'console-places')
+  await panel(page).getByRole('button', { name: 'Save', exact: true }).click()
+  await panel(page).getByText('owner').waitFor()
+
+  const list = map.page.locator('.places')
+  await list.getByText('First aid · 1').waitFor({ state: 'attached', timeout: FOLLOWS_MS })
+  await map.page.locator('.sheet-grip').click()
+  await list.locator('summary', { hasText: 'First aid' }).press('Enter')
+  await list.getByText(/Posta/).waitFor()
+  expect(await list.innerText()).toMatch(/Posta[^]*km from the start · 08:00–20:00/)
+  for (const theme of ['light', 'sun', 'dark']) {
+    await map.page.evaluate((name) => (document.documentElement.dataset['theme'] = name), theme)
+    expect({ theme, faults: await seriousFaults(map.page) }).toEqual({ theme, faults: [] })
+    await photograph(map.page, `map-places-list-${theme}`)
+  }
+  await map.page.locator('.sheet-grip').click()
+  for (const [width, height] of [
+    [1_280, 800],
+    [360, 640],
+  ] as const) {
+    await map.page.setViewportSize({ width, height })
+    await map.page.getByRole('button', { name: 'Show the whole route' }).click()
+    if (width < 1_000) await map.page.getByRole('button', { name: 'Closer' }).click()
+    await photograph(map.page, `map-places-${width}`)
+  }
 })
 
 test('a wrong file says what to export instead, and changes nothing', async () => {

@@ -211,8 +211,8 @@ describeBothStacks(
       const startMs = Math.round(await interactiveMs(page))
       console.log(`map, ${stack.kind}: interactive after ${startMs} ms, processor 4 × slower`)
       await page.locator('.marker-front svg').waitFor()
-      // The towns come some time after the page has loaded.
-      const atFirst = (await fetched()).filter(({ path }) => !path.includes('/towns-'))
+      // Towns and places along the way come some time after the page has loaded.
+      const atFirst = (await fetched()).filter(({ path }) => !/\/(?:towns|map-places)-/.test(path))
       const first = await gzippedBytes(
         stack,
         atFirst.map(({ path }) => path),

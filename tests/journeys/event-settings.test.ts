@@ -39,6 +39,8 @@ const ROUTE = {
   ],
   margin_km: 2,
 }
+const WATER = { lat: 52.05, lng: 5.8, kind: 'water', names: { en: 'Well' }, hours: '06:00–22:00' }
+const PLACES = [{ lat: 52.03, lng: 5.801, kind: 'toilet', names: {}, hours: null }, WATER]
 
 const TEXT = { kind: 'text', ask: { en: 'What?' }, choices: [] }
 const CHOICE = { value: 'a', names: { en: 'A' } }
@@ -161,6 +163,25 @@ describeBothStacks(
       expect(estimates).toMatchObject([{ station: 1, middle_at: PLANNED, by: 'plan' }])
       const stale = await put('route', { ...ROUTE, margin_km: 5, version })
       expect(await sentenceOf(stale, 409, 'conflict')).toContain('lines, stations, margin_km')
+    })
+
+    test('has places along the way, which a client that knows none leaves as they are', async () => {
+      const shown = async () => dataOf(await stack.fetch('/api/event/route'), routeEndpoint)
+      const save = async (body: object) =>
+        put('route', { ...ROUTE, ...body, version: (await settings()).version })
+      expect((await save({ places: PLACES })).status).toBe(200)
+      const { places } = await until(async () => {
+        const read = await shown()
+        return read.places !== undefined && read
+      }, 'the route to have places')
+      expect(places!.map(({ kind, name, route_km }) => [kind, name, Math.round(route_km)])).toEqual([
+        ['toilet', null, 3],
+        ['water', 'Well', 6],
+      ])
+      expect((await save({ margin_km: 3 })).status).toBe(200)
+      expect((await settings()).route.value.places).toEqual(PLACES as never)
+      expect((await save({ places: [] })).status).toBe(200)
+      await until(async () => (await shown()).places === undefined, 'the route to have none')
     })
 
     test('names its levels, and what is followed: profile, card, link, app and map say so', async () => {
@@ -320,6 +341,11 @@ describeBothStacks(
       ['route', { ...ROUTE, lines: [] }, 'lines'],
       ['route', { ...ROUTE, margin_km: 0 }, 'margin_km'],
       ['route', { ...ROUTE, stations: [{ ...ROUTE.stations[0], names: {} }] }, 'names'],
+      ['route', { ...ROUTE, places: [{ ...WATER, kind: 'beer' }] }, 'kind'],
+      ['route', { ...ROUTE, places: [{ ...WATER, hours: 'x'.repeat(61) }] }, 'hours'],
+      ['route', { ...ROUTE, places: [{ ...WATER, lat: 91 }] }, 'lat'],
+      ['route', { ...ROUTE, places: Array.from({ length: 201 }, () => WATER) }, 'places'],
+      ['route', { ...ROUTE, lines: [], stations: [], places: PLACES }, 'lines'],
       ['name', { names: {}, starts_at: null, ends_at: null }, 'names'],
       ['name', { names: NAMES, starts_at: DATES.ends_at, ends_at: DATES.starts_at }, 'ends_at'],
       ['name', { names: NAMES, starts_at: 'tomorrow', ends_at: null }, 'starts_at'],

@@ -69,6 +69,36 @@ test('the answer has the simplified line, and the stations in the order of the w
   expect(routeVersion(configOf([line]))).not.toBe(route.version)
 })
 
+test('a point with a kind of place is no station, and a route without places is as it was', async () => {
+  const station = point(120.601, 24.02, { name: '南宮', kind: 'temple' })
+  const { route } = await answerOf(
+    configOf([
+      line,
+      point(120.65, 24.1, { kind: 'toilet' }),
+      station,
+      point(120.6, 24.05, { kind: 'water', name: '國小', name_en: 'School', hours: '06:00–22:00' }),
+    ]),
+  )
+  expect(route.stations.map(({ name }) => name)).toEqual(['南宮'])
+  expect(route.places!.map(({ route_km }) => Math.round(route_km))).toEqual([6, 16])
+  expect(route.places).toMatchObject([
+    {
+      kind: 'water',
+      name: '國小',
+      names: { en: 'School' },
+      hours: '06:00–22:00',
+      lat: 24.05,
+      lng: 120.6,
+    },
+    { kind: 'toilet', name: null, names: {}, hours: null, lat: 24.1, lng: 120.65 },
+  ])
+  expect((await answerOf(configOf([line, station]))).route).not.toHaveProperty('places')
+  for (const hours of ['', 7, 'x'.repeat(61)])
+    expect(() => configOf([line, point(120, 24, { kind: 'water', name: 'x', hours })])).toThrow(
+      'EVENT_ROUTE: ',
+    )
+})
+
 test('without a route the answer is empty, and stations without a line are a fault', async () => {
   const { route } = await answerOf(readConfig({}))
   expect(route).toEqual({ version: null, km: 0, lines: [], stations: [] })

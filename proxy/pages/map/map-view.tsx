@@ -26,6 +26,7 @@ import {
   isAlive,
   landBounds,
   marks,
+  over,
   processionBounds,
   routeBounds,
   shown,
@@ -77,7 +78,7 @@ class MapCamera extends MapFrame {
         void route.value
         this.#detailed?.restyle()
       }),
-      effect(() => this.update({ ground: ground.value, crowd: crowd.value })),
+      effect(() => this.update({ ground: ground.value, crowd: crowd.value, over: over.value })),
       effect(() => {
         const map = isAlive.value ? news.value : null
         const { palanquin = null, front = null, middle = null, tail = null } = map ?? {}

@@ -12,14 +12,15 @@ import { MapView } from './map-view.tsx'
 import { watchMyStation } from './my-station.ts'
 import { Crowd, Me, Notices, Procession, StandingBadge, Ways } from './panel.tsx'
 import { loadAtlas } from './ground.ts'
-import { counties, towns } from './scene.ts'
-import { data, eventName, followed, isScreen } from './state.ts'
+import { worldX, worldY } from './projection.ts'
+import { counties, over, towns } from './scene.ts'
+import { data, eventName, followed, isScreen, route } from './state.ts'
 import { MyStation, Next, Stations } from './stations.tsx'
 import { WallPage } from './wall.tsx'
-import { pageWords } from '../frame/language.ts'
+import { language, pageWords } from '../frame/language.ts'
 
-/** The names and borders of towns are large, and only shown at close range. */
-const TOWNS_AFTER_MS = 1_500
+/** The names and borders of towns are large, and only shown at close range; so are places along the way. */
+const LATER_MS = 1_500
 
 const open = signal(false)
 const settings = signal(false)
@@ -80,6 +81,13 @@ void startPage(() => {
   return isScreen ? <WallPage /> : <Page />
 }).then(watchMyStation)
 // Not needed for the first view.
-const loadTowns = () => void loadAtlas(data.files['towns'], (shapes) => (towns.value = shapes))
-addEventListener('load', () => setTimeout(loadTowns, TOWNS_AFTER_MS))
+const loadLater = () => {
+  void loadAtlas(data.files['towns'], (shapes) => (towns.value = shapes))
+  // Without a network there are none until the next visit.
+  import('./places.ts').then(
+    ({ showPlaces }) => showPlaces(route, language, over, worldX, worldY),
+    () => undefined,
+  )
+}
+addEventListener('load', () => setTimeout(loadLater, LATER_MS))
 worksOffline()

@@ -14,8 +14,8 @@ import { type Colour, MOST_DENSE, tokensOf, type View, viewOf } from './view.ts'
 export interface Scene {
   readonly ground: Ground
   readonly crowd: Crowd | null
-  /** Drawn by a page in place of the crowd, such as a pilgrim's walk. */
-  readonly over?: (context: CanvasRenderingContext2D, view: View, colour: Colour) => void
+  /** Drawn by a page over the crowd or in its place, such as a pilgrim's walk. */
+  readonly over?: ((context: CanvasRenderingContext2D, view: View, colour: Colour) => void) | undefined
 }
 
 /** Pixels that the pictures extend beyond each edge of the screen: a share of it, and a maximum. */

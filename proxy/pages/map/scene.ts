@@ -3,6 +3,7 @@ import { computed, signal } from '@preact/signals'
 import { language } from '../frame/language.ts'
 import { detailed } from './detailed-map.ts'
 import type { Ground } from './draw-ground.ts'
+import type { Scene } from './painter.ts'
 import { LAND, placedStations } from './ground.ts'
 import type { OverNames } from './labels.ts'
 import { type Bounds, boundsOf, worldX, worldY } from './projection.ts'
@@ -22,6 +23,9 @@ const walkedKm = computed(() => (isAlive.value ? (news.value?.middle?.route_km ?
 
 /** The default view; null: the reader has moved the map. */
 export const shown = signal<'procession' | 'route' | null>('procession')
+
+/** Drawn over the crowd: places along the way, once their script has loaded. */
+export const over = signal<Scene['over']>(undefined)
 
 /** Places of marks and their names. */
 export const marks = signal<readonly OverNames[]>([])

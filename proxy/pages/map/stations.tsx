@@ -165,7 +165,7 @@ export function Stations() {
     <section class="stack tight">
       <h2>{words.value.stations}</h2>
       {folded === 0 ? null : (
-        <details class="passed-stations">
+        <details class="folded">
           <summary>{words.value.passedStations(folded)}</summary>
           <Rows>{rows(0, folded)}</Rows>
         </details>

@@ -46,16 +46,9 @@ export async function setPart<P extends EventPart>(
   context: ServiceContext,
   operator: Acting,
   part: P,
-  { version, ...given }: EventParts[P] & { readonly version: number },
+  { version, ...given }: Given<P> & { readonly version: number },
 ): Promise<EventSettings> {
   const { config, db, event, now } = context
-  const value = given as unknown as EventParts[P]
-  if ('starts_at' in value && value.starts_at !== null && value.ends_at !== null)
-    if (Date.parse(value.ends_at) <= Date.parse(value.starts_at))
-      throw invalid('ends_at: must be after starts_at')
-  if ('languages' in value && !value.languages.includes(value.language))
-    throw invalid('languages: must have the event’s own language')
-  if ('lines' in value) checkRoute(value)
   await db.transaction(async (tx) => {
     await lockSettings(tx)
     const rows = await readVersions(tx)
@@ -65,6 +58,8 @@ export async function setPart<P extends EventPart>(
         rows.filter((row) => row.version <= last),
       )[part]
     const before = valueAt(Infinity)
+    const value: EventParts[P] = { ...before, ...given }
+    checkPart(value)
     const isSet = rows.some((row) => row.part === part)
     if (isSet && isDeepStrictEqual(before, value)) return
     const later = rows.findLast((row) => row.part === part && row.version > version)
@@ -78,6 +73,21 @@ export async function setPart<P extends EventPart>(
   })
   await event.refresh()
   return readSettings(context)
+}
+
+/** A client of an earlier release leaves a later field as it is. */
+type Given<P extends EventPart> = P extends 'route'
+  ? Omit<RoutePart, 'places'> & { readonly places?: RoutePart['places'] | undefined }
+  : EventParts[P]
+
+/** @throws Refusal 400 for what one field alone does not tell */
+function checkPart(value: EventParts[EventPart]): void {
+  if ('starts_at' in value && value.starts_at !== null && value.ends_at !== null)
+    if (Date.parse(value.ends_at) <= Date.parse(value.starts_at))
+      throw invalid('ends_at: must be after starts_at')
+  if ('languages' in value && !value.languages.includes(value.language))
+    throw invalid('languages: must have the event’s own language')
+  if ('lines' in value) checkRoute(value)
 }
 
 /** Begins or ends a rehearsal. @throws as `setPart` */
@@ -105,8 +115,8 @@ export async function noteCleared(
 
 /** @throws Refusal 400 for stations without a line, and for lines without length */
 function checkRoute(value: RoutePart): void {
-  if (value.lines.length === 0 && value.stations.length > 0)
-    throw invalid('lines: stations need a route to be on')
+  if (value.lines.length === 0 && value.stations.length + value.places.length > 0)
+    throw invalid('lines: stations and places need a route to be on')
   try {
     routeOfPart(value)
   } catch (error) {

@@ -193,3 +193,49 @@ export const stationsAhead = <S extends { readonly routeKm: number }>(
     .filter(({ routeKm }) => routeKm > hereKm + AT_STATION_KM)
     .sort((a, b) => a.routeKm - b.routeKm)
     .map((station) => ({ station, km: Math.round((station.routeKm - hereKm) * 10) / 10 }))
+
+/** Where somebody comes to a place: metres to walk, the way from the route to it included. */
+export interface PlaceAhead<P> {
+  readonly place: P
+  readonly metres: number
+  /** Along the route; otherwise in a straight line, because they are off the route. */
+  readonly isAlong: boolean
+}
+
+const passed = new WeakMap<object, readonly Foot[]>()
+
+/** The passages of the route that are near a place; of a place they do not change. */
+function passagesOf(route: MeasuredRoute, place: Place): readonly Foot[] {
+  const known = passed.get(place) ?? passagesNear(route, place)
+  passed.set(place, known)
+  return known
+}
+
+/**
+ * The next place of each kind, the nearest first: along the route ahead of somebody who is on it, or in a straight line
+ * for who is off the route. Where the way back passes a place again, it is ahead again.
+ * @param places of this route; more than 2 km off it, they are ahead of nobody who walks it
+ * @param walked in the order of time
+ */
+export function nextOfEachKind<P extends Place & { readonly kind: string }>(
+  route: MeasuredRoute,
+  places: readonly P[],
+  walked: readonly Place[],
+  here: Place,
+): PlaceAhead<P>[] {
+  const hereKm = kmAlong(route, walked, here)
+  const next = new Map<string, PlaceAhead<P>>()
+  for (const place of places) {
+    const metres =
+      hereKm === null
+        ? distanceMm(here, place) / 1_000
+        : Math.min(
+            ...passagesOf(route, place)
+              .filter(({ km }) => km > hereKm - AT_STATION_KM)
+              .map(({ km, offM }) => Math.max(0, km - hereKm) * 1_000 + offM),
+          )
+    if (metres < (next.get(place.kind)?.metres ?? Infinity))
+      next.set(place.kind, { place, metres, isAlong: hereKm !== null })
+  }
+  return [...next.values()].sort((a, b) => a.metres - b.metres)
+}

@@ -1,6 +1,7 @@
 /** The words of the operators' console. */
 import { figure } from '../units.ts'
 import { count, counting } from './count.ts'
+import { words as places } from './places.ts'
 
 export const words = {
   signIn: {
@@ -793,6 +794,7 @@ export const words = {
       newer: 'The file was saved by a newer release. Please upgrade this installation first.',
     },
   },
+  places: places.kinds,
   route: {
     title: 'Route and stations',
     drop: 'Drop the file of your route here, or choose it',
@@ -801,6 +803,11 @@ export const words = {
     none: 'The event has no route.',
     lines: 'Lines of the file that are walked',
     stations: counting('station', 'stations'),
+    places: counting('place along the way', 'places along the way'),
+    kind: 'Kind',
+    station: 'Station',
+    hours: 'Open',
+    kindNote: 'A station shows arrival times. Water, toilets and the like are shown where they are.',
     reverse: 'Reverse the direction',
     tap: 'Tap the map to add a station.',
     map: 'Map of the route',

@@ -2,6 +2,7 @@
 import { count } from './count.ts'
 import { figure } from '../units.ts'
 import { levels } from './levels.ts'
+import { words as places } from './places.ts'
 
 export const words = {
   tabs: { walk: 'Walk', way: 'My walk', say: 'Feedback', me: 'Me' },
@@ -124,6 +125,7 @@ export const words = {
     },
   },
   levels,
+  places,
   way: {
     level: (number: number) => `Level ${number}`,
     next: (level: string, km: string | null, checkIns: number) =>

@@ -1,6 +1,7 @@
 import type { WalkWords } from '../words.ts'
 import { figure } from '../units.ts'
 import { levels } from './levels.ts'
+import { words as places } from './places.ts'
 
 export const words: WalkWords = {
   tabs: { walk: '歩く', way: '歩いた道', say: '伝える', me: '私' },
@@ -113,6 +114,7 @@ export const words: WalkWords = {
     },
   },
   levels,
+  places,
   way: {
     level: (number) => `レベル ${number}`,
     next: (level, km, checkIns) =>

@@ -1,6 +1,7 @@
 /** 營運人員控制台的文字。The words of the operators' console. */
 import { figure } from '../units.ts'
 import type { ConsoleWords } from '../words.ts'
+import { words as places } from './places.ts'
 
 export const words: ConsoleWords = {
   signIn: {
@@ -751,6 +752,7 @@ export const words: ConsoleWords = {
       newer: '這個檔案由較新的版本儲存，請先升級。',
     },
   },
+  places: places.kinds,
   route: {
     title: '路線與停駐點',
     drop: '把路線檔案拖到這裡，或選擇檔案',
@@ -758,6 +760,11 @@ export const words: ConsoleWords = {
     none: '這場活動還沒有路線。',
     lines: '檔案中要走的路線段',
     stations: (stations) => `${figure(stations)} 個停駐點`,
+    places: (places) => `${figure(places)} 處沿途設施`,
+    kind: '類別',
+    station: '停駐點',
+    hours: '開放時間',
+    kindNote: '停駐點會顯示抵達時間；飲水、廁所等設施會標在它們的位置。',
     reverse: '反轉方向',
     tap: '點一下地圖即可新增停駐點。',
     map: '路線地圖',

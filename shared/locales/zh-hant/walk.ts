@@ -1,6 +1,7 @@
 import type { WalkWords } from '../words.ts'
 import { figure } from '../units.ts'
 import { levels } from './levels.ts'
+import { words as places } from './places.ts'
 
 export const words: WalkWords = {
   tabs: { walk: '行走', way: '我的足跡', say: '意見', me: '我' },
@@ -112,6 +113,7 @@ export const words: WalkWords = {
     },
   },
   levels,
+  places,
   way: {
     level: (number) => `第 ${number}\u00a0級`,
     next: (level, km, checkIns) =>

@@ -12,6 +12,7 @@ import { Again, Notice, View } from './view.tsx'
 import { DaySwitch, MapPicture } from './large-map.tsx'
 import { Level } from './level.tsx'
 import { Way as Row } from './feedback-tab.tsx'
+import { Places } from './places.tsx'
 import { Stations } from './stations.tsx'
 import { useReading } from './use-service.tsx'
 import { savedMg } from '#shared/core/rules/carbon.ts'
@@ -44,6 +45,7 @@ export function Way() {
       {shown === null ? null : <ShowDay shown={shown} />}
       <NextLevel />
       <Stations />
+      <Places />
       <ul class="rows card">
         <Row to="share" title={share.title} />
       </ul>

@@ -44,15 +44,21 @@ const fixNow = computed(() => {
 
 const isRecent = (t: number | undefined): boolean => t !== undefined && now() - t <= RECENT_MS
 
+/** The way so far and the newest place of it; null: nobody knows where the pilgrim is now. */
+export function whereabouts() {
+  const places = walked.value
+  // A check-in, or another app's point, may be newer than what this page has recorded.
+  const here = [places.at(-1), fixNow.value].flatMap((one) => one ?? []).toSorted((a, b) => b.t - a.t)[0]
+  return here === undefined || !isRecent(here.t) ? null : { walked: places, here }
+}
+
 /** @returns null: the event has no stations, or this device has not read them yet */
 function lookAhead(): Look | null {
   const given = route.value
   if (given === null || given.stations.length === 0) return null
-  const places = walked.value
-  // A check-in, or another app's point, may be newer than what this page has recorded.
-  const here = [places.at(-1), fixNow.value].flatMap((one) => one ?? []).toSorted((a, b) => b.t - a.t)[0]
-  if (here === undefined || !isRecent(here.t))
-    return { kmh: null, paceInMinutes: minutesToPace([]), placeMs: null, ahead: null }
+  const where = whereabouts()
+  if (where === null) return { kmh: null, paceInMinutes: minutesToPace([]), placeMs: null, ahead: null }
+  const { walked: places, here } = where
   // The service may know only the last minutes of what this device has recorded.
   const kmh = paceOf(places) ?? paceOf(ownTrail())
   const paceInMinutes = Math.min(minutesToPace(places), minutesToPace(ownTrail()))

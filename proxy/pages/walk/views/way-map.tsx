@@ -2,11 +2,12 @@
 import { computed, effect, signal } from '@preact/signals'
 import { useEffect, useRef } from 'preact/hooks'
 import { drawInColours } from '../../frame/theme.ts'
+import { drawPlaces, type PlaceOnMap } from '../../map/draw-places.ts'
 import { drawWay } from '../../map/draw-way.ts'
 import { MapFrame } from '../../map/map-frame.ts'
 import { World } from '../../map/map-parts.tsx'
 import type { Scene } from '../../map/painter.ts'
-import { type Bounds, fitting, type Insets } from '../../map/projection.ts'
+import { type Bounds, fitting, type Insets, worldX, worldY } from '../../map/projection.ts'
 import { otherDays, route, shownDay } from '../way/own-way.ts'
 import { type DrawnWay, wayShapes } from '../way/way-shapes.ts'
 import { language } from '../../frame/language.ts'
@@ -31,6 +32,10 @@ function loadGround(): void {
 export const hasAtlas = computed(() => counties.value !== null)
 
 const drawn = computed(() => (route.value === null ? null : routeShapes(route.value)))
+
+const places = computed((): readonly PlaceOnMap[] =>
+  (route.value?.places ?? []).map(({ kind, lat, lng }) => ({ kind, x: worldX(lng), y: worldY(lat) })),
+)
 
 const ground = computed<Ground>(() => ({
   counties: counties.value,
@@ -76,11 +81,15 @@ function insetsOf(frame: HTMLElement, still: boolean): Insets {
 function sceneOf(drawn: DrawnWay | undefined): Scene {
   const day = drawn ?? shownDay.value?.way ?? null
   const others = drawn === undefined ? otherDays.value : []
+  const along = places.value
   const way = { day: day === null ? null : wayShapes(day), others: others.map(wayShapes) }
   return {
     ground: ground.value,
     crowd: null,
-    over: (context, view, colour) => drawWay(context, view, way, colour),
+    over: (context, view, colour) => {
+      drawPlaces(context, view, along, colour)
+      drawWay(context, view, way, colour)
+    },
   }
 }
 

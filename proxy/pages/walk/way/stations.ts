@@ -1,8 +1,10 @@
-/** The next stations of the route, and when the pilgrim reaches them at their own pace. Pure functions. */
+/** The next stations and places of the route, and when the pilgrim reaches a station at their own pace. Pure functions. */
 import {
   kmAlong,
   type MeasuredRoute,
   measureRoute,
+  nextOfEachKind,
+  type PlaceAhead,
   stationsAhead,
   unpackLines,
   wayToRoute,
@@ -108,6 +110,14 @@ export function aheadOf(
   const back = wayToRoute(measuredOf(route), walked, here)
   return back === null ? null : { is: 'off', ...back }
 }
+
+type PlaceAlong = NonNullable<Route['places']>[number]
+
+/** The next place of each kind. */
+export const placesAhead = (
+  route: Pick<Route, 'lines' | 'km' | 'places'>,
+  { walked, here }: Omit<Whereabouts, 'kmh'>,
+): PlaceAhead<PlaceAlong>[] => nextOfEachKind(measuredOf(route), route.places ?? [], walked, here)
 
 interface Whereabouts {
   readonly walked: readonly TimedPlace[]

@@ -1,10 +1,12 @@
 /** Reads a file that an organiser has drawn or recorded a route in. It is a script of its own. */
 import type { Language } from '#shared/contracts/bot.ts'
+import type { PlaceKind, SettingsPlace } from '#shared/contracts/event-settings.ts'
 import { textOf } from '#shared/core/recorded-file/read-recorded-file.ts'
 import { PackedFault, unpack } from '#shared/core/recorded-file/unpack.ts'
 import type { Place } from '#shared/core/rules/geo.ts'
 import { gpx, kml, tcx } from '@tmcw/togeojson'
 import type { Feature, Geometry, Position } from 'geojson'
+import { PLACE_ICONS } from '../../../design/place-icons.ts'
 
 /** A line of the file. */
 export interface FileLine {
@@ -22,6 +24,8 @@ export interface FileStation extends Place {
 export interface RouteFile {
   readonly lines: readonly FileLine[]
   readonly stations: readonly FileStation[]
+  /** Points with a kind of place. */
+  readonly places: readonly SettingsPlace[]
 }
 
 /**
@@ -107,6 +111,19 @@ function parsed(text: string): unknown {
 function routeIn(features: readonly Feature<Geometry | null>[], language: Language): RouteFile {
   const lines: FileLine[] = []
   const stations: FileStation[] = []
+  const places: SettingsPlace[] = []
+  const addPoint = (at: Place, properties: Record<string, unknown>): void => {
+    const kind = kindIn(properties)
+    const station = stationOf(at, properties, language)
+    if (kind === null) stations.push(station)
+    else
+      places.push({
+        ...at,
+        kind,
+        names: station.names,
+        hours: textIn(properties['hours'])?.slice(0, MAX_HOURS) ?? null,
+      })
+  }
   const add = (geometry: Geometry | null | undefined, properties: Record<string, unknown>): void => {
     const name = textIn(properties['name']) ?? ''
     switch (geometry?.type) {
@@ -117,7 +134,7 @@ function routeIn(features: readonly Feature<Geometry | null>[], language: Langua
         for (const line of geometry.coordinates) lines.push({ name, places: line.map(placeOf) })
         break
       case 'Point':
-        stations.push(stationOf(placeOf(geometry.coordinates), properties, language))
+        addPoint(placeOf(geometry.coordinates), properties)
         break
       case 'GeometryCollection':
         for (const one of geometry.geometries) add(one, properties)
@@ -131,7 +148,7 @@ function routeIn(features: readonly Feature<Geometry | null>[], language: Langua
   for (const feature of features) add(feature?.geometry, feature?.properties ?? {})
   const walked = lines.filter(({ places }) => places.length > 1)
   if (walked.length === 0) throw new Fault('no-line')
-  return { lines: walked, stations }
+  return { lines: walked, stations, places }
 }
 
 function placeOf([lng, lat]: Position): Place {
@@ -143,6 +160,20 @@ function placeOf([lng, lat]: Position): Place {
 const MAX_NAME = 100
 const textIn = (value: unknown): string | null =>
   typeof value === 'string' && value.trim() !== '' ? value.trim().slice(0, MAX_NAME) : null
+
+const MAX_HOURS = 60
+
+/** Of a GeoJSON `kind`, or the type or symbol of a GPX waypoint; null: it is a station. */
+function kindIn(properties: Readonly<Record<string, unknown>>): PlaceKind | null {
+  for (const property of ['kind', 'type', 'sym']) {
+    const written =
+      textIn(properties[property])
+        ?.toLowerCase()
+        .replaceAll(/[\s_]+/g, '-') ?? ''
+    if (Object.hasOwn(PLACE_ICONS, written)) return written as PlaceKind
+  }
+  return null
+}
 
 /** The properties with a name in one language, as in the file of `EVENT_ROUTE`. */
 const NAMES: Readonly<Record<Language, string>> = {

@@ -1,5 +1,6 @@
-/** The route, its stations and the area: read from a file, or drawn on the map by taps. */
-import type { RoutePart } from '#shared/contracts/event-settings.ts'
+/** The route, its stations, the places along the way and the area: read from a file, or drawn on the map by taps. */
+import type { Language } from '#shared/contracts/bot.ts'
+import type { PlaceKind, RoutePart } from '#shared/contracts/event-settings.ts'
 import { joinLines, lengthOf } from '#shared/core/map/join-lines.ts'
 import { createRoute, flatLine, type Route } from '#shared/core/map/walking-route.ts'
 import { unpackLines } from '#shared/core/rules/along-route.ts'
@@ -8,14 +9,16 @@ import { useEffect, useMemo, useRef } from 'preact/hooks'
 import type { EventSettings } from '../../event.ts'
 import { ground, loadGround, sourceOf } from '../../map/ground.ts'
 import { MapHint, showHint } from '../../map/crowd-map.tsx'
-import { Field, FileDrop } from '../../parts/fields.tsx'
+import { Choice, Field, FileDrop } from '../../parts/fields.tsx'
 import { PanelFrom } from '../../parts/panel.tsx'
 import type { Resource } from '../../resource.ts'
 import { client } from '../../session.ts'
 import { consoleLanguage, inKm, ownName, pair, words } from '../../words.ts'
 import { Button } from '../../../design/button.tsx'
+import { PLACE_ICONS } from '../../../design/place-icons.ts'
 import { Symbol } from '../../../design/symbol.tsx'
 import { drawInColours } from '../../../frame/theme.ts'
+import { drawPlaces } from '../../../map/draw-places.ts'
 import { LAND } from '../../../map/ground.ts'
 import { MapFrame } from '../../../map/map-frame.ts'
 import { Controls, World } from '../../../map/map-parts.tsx'
@@ -34,14 +37,22 @@ import {
 import type { FileLine, RouteFault } from './route-file.ts'
 
 type Station = RoutePart['stations'][number]
+type PlaceAlong = RoutePart['places'][number]
 
 /** The service takes no more. */
 const MAX_STATIONS = 200
+const MAX_PLACES = 200
+
+const KINDS = Object.keys(PLACE_ICONS) as PlaceKind[]
+
+interface Points {
+  readonly stations: readonly Station[]
+  readonly places: readonly PlaceAlong[]
+}
 
 /** What the owner is editing. */
-interface Draft {
+interface Draft extends Points {
   readonly lines: RoutePart['lines']
-  readonly stations: readonly Station[]
   readonly margin: string
   /** Lines of the file that was read last, and whether they are part of the route. */
   readonly read: readonly (FileLine & { readonly used: boolean })[]
@@ -56,13 +67,14 @@ export const RoutePanel = ({ from }: { readonly from: Resource<EventSettings> })
 const storedDraft = ({ route: { value } }: EventSettings): Draft => ({
   lines: value.lines,
   stations: value.stations,
+  places: value.places,
   margin: value.margin_km === null ? '' : String(value.margin_km),
   read: [],
 })
 
 /** Details left out of a line (m): the fewest with which it fits into a request. */
 const TOLERANCES_M = [2, 5, 10, 20, 40, 80]
-/** Characters of the lines in a request; the stations take the rest of 100 kB. */
+/** Characters of the lines in a request; stations and places take the rest of 100 kB. */
 const MAX_CHARACTERS = 60_000
 
 function linesOf(read: Draft['read']): RoutePart['lines'] {
@@ -100,13 +112,21 @@ function RouteForm(props: PartProps) {
     form,
   } = useEditing<Draft>(props, 'route', {
     stored: storedDraft(settings),
-    save: ({ lines, stations, margin }, version) =>
+    save: ({ lines, stations, places, margin }, version) =>
       client.setEventRoute({
         lines,
         stations:
           lines.length === 0
             ? []
             : stations.map(({ names, ...station }) => ({ ...station, names: withoutEmpty(names) })),
+        places:
+          lines.length === 0
+            ? []
+            : places.map(({ names, hours, ...place }) => ({
+                ...place,
+                names: withoutEmpty(names),
+                hours: hours?.trim() || null,
+              })),
         margin_km: margin.trim() === '' ? null : Number(margin),
         version,
       }),
@@ -126,7 +146,10 @@ function RouteForm(props: PartProps) {
       names: Object.keys(names).length > 0 ? names : { [language]: `${i + 1}` },
       planned_at: plannedAt,
     }))
-    change({ read: lines, lines: linesOf(lines), stations: stations.length > 0 ? stations : shown.stations })
+    const places = found.places.slice(0, MAX_PLACES)
+    // A file of lines alone is another line for the same points.
+    const points = stations.length + places.length > 0 ? { stations, places } : {}
+    change({ read: lines, lines: linesOf(lines), ...points })
   }
   const use = (at: number, used: boolean) => {
     const lines = shown.read.map((line, i) => (i === at ? { ...line, used } : line))
@@ -173,20 +196,25 @@ function RouteForm(props: PartProps) {
         <strong>
           {route === null
             ? said.none
-            : `${inKm(Math.round(route.lengthM / 100) / 10)} · ${said.stations(shown.stations.length)}`}
+            : [
+                inKm(Math.round(route.lengthM / 100) / 10),
+                said.stations(shown.stations.length),
+                ...(shown.places.length === 0 ? [] : [said.places(shown.places.length)]),
+              ].join(' · ')}
         </strong>
         {route === null ? null : (
           <Button onClick={() => change({ lines: reversed(shown.lines), read: [] })}>{said.reverse}</Button>
         )}
       </div>
-      {route === null ? null : <p class="small">{said.tap}</p>}
-      <RouteMap route={route} lines={shown.lines} stations={shown.stations} onTap={addStation} />
-      <Stations
+      {route === null ? null : <p class="small">{`${said.tap} ${said.kindNote}`}</p>}
+      <RouteMap
         route={route}
+        lines={shown.lines}
         stations={shown.stations}
-        languages={settings.languages.value}
-        onChange={(stations) => change({ stations })}
+        places={shown.places}
+        onTap={addStation}
       />
+      <PointRows route={route} points={shown} languages={settings.languages.value} onChange={change} />
       {route === null ? null : (
         <Field
           type="number"
@@ -210,69 +238,183 @@ const routeText = ({ route: { value } }: EventSettings): string => {
     : `${inKm(Math.round(route.lengthM / 100) / 10)}, ${words.value.route.stations(value.stations.length)}`
 }
 
-interface StationsProps {
+interface PointsProps {
   readonly route: Route | null
-  readonly stations: readonly Station[]
+  readonly points: Points
   readonly languages: EventSettings['languages']['value']
-  readonly onChange: (stations: readonly Station[]) => void
+  readonly onChange: (points: Partial<Points>) => void
 }
 
-/** A station farther from the route than this (m) may belong to another place. */
+/** A point farther from the route than this (m) may belong to another place. */
 const FAR_M = 2_000
 
-/** In the order of the route; a new one has its name to be typed. */
-function Stations({ route, stations, languages, onChange }: StationsProps) {
+/** Stations and places along the way, in the order of the route; a new one has its name to be typed. */
+function PointRows({ route, points: { stations, places }, languages, onChange }: PointsProps) {
   const said = words.value.route
-  if (route === null || stations.length === 0) return null
+  if (route === null || stations.length + places.length === 0) return null
   const offered = [...new Set([languages.language, ...languages.languages])]
-  const change = (station: Station, by: Partial<Station> | null) =>
-    onChange(
-      stations.flatMap((one) => (one !== station ? [one] : by === null ? [] : [{ ...station, ...by }])),
-    )
-  const ordered = stations.map((station, i) => ({ station, i, km: kmOf(station, route) }))
+  /** The same row stays where its point becomes another kind, and keeps the focus. Several points may be at one place. */
+  const known = new Map<string, number>()
+  const keyOf = ({ lat, lng }: Station | PlaceAlong): string => {
+    const at = `${lat} ${lng}`
+    const nth = known.get(at) ?? 0
+    known.set(at, nth + 1)
+    return `${at} ${nth}`
+  }
+  const rows = [
+    ...stations.map((station, i) => ({
+      key: keyOf(station),
+      km: kmOf(station, route),
+      fields: (
+        <StationFields
+          station={station}
+          offered={offered}
+          route={route}
+          onChange={(by) => onChange({ stations: stations.with(i, { ...station, ...by }) })}
+        />
+      ),
+      kind: '' as const,
+      offM: route.project(station).offM,
+      remove: () => onChange({ stations: stations.toSpliced(i, 1) }),
+      become: (kind: PlaceKind | '') =>
+        kind !== '' && places.length < MAX_PLACES
+          ? onChange({
+              stations: stations.toSpliced(i, 1),
+              places: [...places, placeOfStation(station, kind)],
+            })
+          : undefined,
+    })),
+    ...places.map((place, i) => ({
+      key: keyOf(place),
+      km: route.project(place).alongM / 1_000,
+      fields: (
+        <PlaceFields
+          place={place}
+          offered={offered}
+          onChange={(by) => onChange({ places: places.with(i, { ...place, ...by }) })}
+        />
+      ),
+      kind: place.kind,
+      offM: route.project(place).offM,
+      remove: () => onChange({ places: places.toSpliced(i, 1) }),
+      become: (kind: PlaceKind | '') =>
+        kind !== ''
+          ? onChange({ places: places.with(i, { ...place, kind }) })
+          : stations.length < MAX_STATIONS
+            ? onChange({ places: places.toSpliced(i, 1), stations: [...stations, stationOfPlace(place)] })
+            : undefined,
+    })),
+  ].sort((a, b) => a.km - b.km)
   return (
     <ol class="field-rows route-stations">
-      {ordered
-        .sort((a, b) => a.km - b.km)
-        .map(({ station, i, km }) => {
-          const offM = route.project(station).offM
-          return (
-            <li key={i}>
-              {offered.map((language) => (
-                <Field
-                  key={language}
-                  name={`station-${language}`}
-                  label={ownName(language)}
-                  maxLength={100}
-                  required={language === languages.language && Object.values(station.names).every(isBlank)}
-                  value={station.names[language] ?? ''}
-                  onType={(name) => change(station, { names: { ...station.names, [language]: name } })}
-                />
-              ))}
-              <Field
-                type="number"
-                min="0"
-                label={said.km}
-                value={Math.round(km * 10) / 10}
-                onType={(typed) => change(station, { km: typed === '' ? null : Number(typed) })}
-              >
-                {offM < FAR_M ? null : (
-                  <span class="small warn-text">{said.far(inKm(Math.round(offM / 100) / 10))}</span>
-                )}
-              </Field>
-              <Field
-                type="datetime-local"
-                label={said.planned}
-                value={localOf(station.planned_at)}
-                onType={(local) => change(station, { planned_at: instantOrNull(local) })}
-              />
-              <Button onClick={() => change(station, null)}>{said.remove}</Button>
-            </li>
-          )
-        })}
+      {rows.map(({ key, fields, kind, offM, become, remove }) => (
+        <li key={key}>
+          <Choice
+            name="kind"
+            label={said.kind}
+            value={kind}
+            options={[
+              ['', said.station] as const,
+              ...KINDS.map((of) => [of, words.value.places[of]] as const),
+            ]}
+            onChoose={become}
+          />
+          {fields}
+          {offM < FAR_M ? null : (
+            <span class="small warn-text">{said.far(inKm(Math.round(offM / 100) / 10))}</span>
+          )}
+          <Button onClick={remove}>{said.remove}</Button>
+        </li>
+      ))}
     </ol>
   )
 }
+
+const placeOfStation = ({ lat, lng, names }: Station, kind: PlaceKind): PlaceAlong => ({
+  lat,
+  lng,
+  names,
+  kind,
+  hours: null,
+})
+
+const stationOfPlace = ({ lat, lng, names }: PlaceAlong): Station => ({
+  lat,
+  lng,
+  names,
+  km: null,
+  planned_at: null,
+})
+
+interface NameFieldsProps {
+  readonly names: Station['names']
+  readonly offered: readonly Language[]
+  /** A name in the first language is required where there is none. */
+  readonly isNamed?: boolean
+  readonly onChange: (by: { readonly names: Station['names'] }) => void
+}
+
+const NameFields = ({ names, offered, isNamed = false, onChange }: NameFieldsProps) => (
+  <>
+    {offered.map((language, i) => (
+      <Field
+        key={language}
+        name={`${isNamed ? 'station' : 'place'}-${language}`}
+        label={ownName(language)}
+        maxLength={100}
+        required={isNamed && i === 0 && Object.values(names).every(isBlank)}
+        value={names[language] ?? ''}
+        onType={(name) => onChange({ names: { ...names, [language]: name } })}
+      />
+    ))}
+  </>
+)
+
+interface StationFieldsProps {
+  readonly station: Station
+  readonly offered: readonly Language[]
+  readonly route: Route
+  readonly onChange: (by: Partial<Station>) => void
+}
+
+const StationFields = ({ station, offered, route, onChange }: StationFieldsProps) => (
+  <>
+    <NameFields names={station.names} offered={offered} isNamed onChange={onChange} />
+    <Field
+      type="number"
+      min="0"
+      label={words.value.route.km}
+      value={Math.round(kmOf(station, route) * 10) / 10}
+      onType={(typed) => onChange({ km: typed === '' ? null : Number(typed) })}
+    />
+    <Field
+      type="datetime-local"
+      label={words.value.route.planned}
+      value={localOf(station.planned_at)}
+      onType={(local) => onChange({ planned_at: instantOrNull(local) })}
+    />
+  </>
+)
+
+interface PlaceFieldsProps {
+  readonly place: PlaceAlong
+  readonly offered: readonly Language[]
+  readonly onChange: (by: Partial<PlaceAlong>) => void
+}
+
+const PlaceFields = ({ place, offered, onChange }: PlaceFieldsProps) => (
+  <>
+    <NameFields names={place.names} offered={offered} onChange={onChange} />
+    <Field
+      name="hours"
+      label={words.value.route.hours}
+      maxLength={60}
+      placeholder="06:00–22:00"
+      value={place.hours ?? ''}
+      onType={(hours) => onChange({ hours })}
+    />
+  </>
+)
 
 const isBlank = (name: string): boolean => name.trim() === ''
 
@@ -280,6 +422,7 @@ interface RouteMapProps {
   readonly route: Route | null
   readonly lines: RoutePart['lines']
   readonly stations: readonly Station[]
+  readonly places: readonly PlaceAlong[]
   readonly onTap: (lat: number, lng: number) => void
 }
 
@@ -288,7 +431,7 @@ const CLOSEST = 15
 
 /** A tap adds a station. */
 function RouteMap(props: RouteMapProps) {
-  const { route, lines, stations } = props
+  const { route, lines, stations, places } = props
   const frame = useRef<HTMLElement>(null)
   const camera = useRef<MapFrame | null>(null)
   const bounds = useRef<Bounds>(LAND)
@@ -312,6 +455,10 @@ function RouteMap(props: RouteMapProps) {
       })),
     },
     crowd: null,
+    over: useMemo(() => {
+      const placed = places.map(({ kind, lat, lng }) => ({ kind, x: worldX(lng), y: worldY(lat) }))
+      return (context, view, colour) => drawPlaces(context, view, placed, colour)
+    }, [places]),
   }
   useEffect(() => {
     void loadGround()

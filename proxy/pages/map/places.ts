@@ -1,0 +1,108 @@
+/**
+ * Places along the way on the public map: badges, and a list of them below the stations. A script of its own, which is
+ * loaded after the first view: so it imports nothing that the page itself uses.
+ */
+import type { ReadonlySignal, Signal } from '@preact/signals'
+import type { EventRoute } from '#shared/client/index.ts'
+import type { Language } from '#shared/contracts/bot.ts'
+import type { PlacesWords } from '#shared/locales/words.ts'
+import { PLACE_ICONS } from '../design/place-icons.ts'
+import { drawPlaces } from './draw-places.ts'
+import type { Scene } from './painter.ts'
+
+const WORDS: Readonly<Record<Language, () => Promise<{ readonly words: PlacesWords }>>> = {
+  'zh-Hant': () => import('#shared/locales/zh-hant/places.ts'),
+  'zh-Hans': () => import('#shared/locales/zh-hans/places.ts'),
+  ja: () => import('#shared/locales/ja/places.ts'),
+  en: () => import('#shared/locales/en/places.ts'),
+}
+
+type Places = NonNullable<EventRoute['places']>
+
+/**
+ * Shows the places of the route, and follows route and language.
+ * @param over what the map draws over the crowd
+ */
+export function showPlaces(
+  route: ReadonlySignal<EventRoute | null>,
+  language: ReadonlySignal<Language>,
+  over: Signal<Scene['over']>,
+  worldX: (lng: number) => number,
+  worldY: (lat: number) => number,
+): void {
+  const section = document.createElement('section')
+  section.className = 'stack tight places'
+  const show = async (): Promise<void> => {
+    const places = route.peek()?.places ?? []
+    const reader = language.peek()
+    const { words } = await WORDS[reader]()
+    if (places !== (route.peek()?.places ?? places) || reader !== language.peek()) return
+    const placed = places.map((place) => ({ ...place, x: worldX(place.lng), y: worldY(place.lat) }))
+    over.value = placed.length === 0 ? undefined : (...canvas) => drawOn(canvas, placed)
+    if (places.length === 0) return section.remove()
+    // Last, also where the page has drawn its own parts since. The display on a wall has no list.
+    document.querySelector('.details')?.append(section)
+    section.replaceChildren(...listOf(places, words, reader))
+  }
+  route.subscribe(() => void show())
+  language.subscribe(() => void show())
+}
+
+const drawOn = (
+  [context, view, colour]: Parameters<NonNullable<Scene['over']>>,
+  placed: Parameters<typeof drawPlaces>[2],
+): void => drawPlaces(context, view, placed, colour)
+
+function element<N extends keyof HTMLElementTagNameMap>(
+  name: N,
+  className: string,
+  ...children: readonly (Node | string)[]
+): HTMLElementTagNameMap[N] {
+  const made = document.createElement(name)
+  made.className = className
+  made.append(...children)
+  return made
+}
+
+function iconOf(kind: keyof typeof PLACE_ICONS): SVGElement {
+  const icon = document.createElementNS('http://www.w3.org/2000/svg', 'svg')
+  const attributes = {
+    viewBox: '0 0 24 24',
+    width: '20',
+    height: '20',
+    fill: 'currentColor',
+    'aria-hidden': 'true',
+  }
+  for (const [name, value] of Object.entries(attributes)) icon.setAttribute(name, value)
+  const path = document.createElementNS('http://www.w3.org/2000/svg', 'path')
+  path.setAttribute('d', PLACE_ICONS[kind])
+  path.setAttribute('fill-rule', 'evenodd')
+  icon.append(path)
+  icon.style.verticalAlign = 'middle'
+  return icon
+}
+
+/** The legend: a row for each kind with its number of places, which opens the places in the order of the route. */
+function listOf(places: Places, { title, kinds, fromStart }: PlacesWords, reader: Language): Node[] {
+  const figure = new Intl.NumberFormat(reader, { maximumFractionDigits: 1 })
+  const known = Object.keys(PLACE_ICONS) as (keyof typeof PLACE_ICONS)[]
+  return [
+    element('h2', '', title),
+    ...known.flatMap((kind) => {
+      const ofKind = places.filter((place) => place.kind === kind)
+      if (ofKind.length === 0) return []
+      const rows = ofKind.map(({ name, names, route_km: km, hours }) => {
+        const details = [fromStart(figure.format(km)), hours].filter((text) => text !== null).join(' · ')
+        const text = element('span', 'grow', names[reader] ?? name ?? kinds[kind])
+        text.append(element('span', 'small quiet block', details))
+        return element('li', '', text)
+      })
+      return element(
+        'details',
+        'folded',
+        element('summary', '', iconOf(kind), ` ${kinds[kind]} · ${ofKind.length}`),
+        element('ul', 'rows', ...rows),
+      )
+    }),
+  ]
+}

@@ -34,6 +34,7 @@ const everyVerb = (kv: Kv): (() => Promise<unknown>)[] => [
   () => kv.cached('key'),
   () => kv.cache('key', 'value', 1_000),
   () => kv.cacheOnce('key', 'value', 1_000),
+  () => kv.exchange('key', null, 'value', 1_000),
   () => kv.forget('key'),
   () => kv.lock('name', 1_000),
   () => kv.renewLock('name', 'token', 1_000),

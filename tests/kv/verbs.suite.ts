@@ -123,6 +123,18 @@ export function verbsSuite(driver: KvDriver): void {
       expect(await kv.cached('key')).toBeNull()
     })
 
+    test('an entry is exchanged only while it is as it was read', async () => {
+      expect(await kv.exchange('swapped', 'none', 'late', 60_000)).toBe(false)
+      expect(await kv.exchange('swapped', null, 'first', 60_000)).toBe(true)
+      expect(await kv.exchange('swapped', null, 'second', 60_000)).toBe(false)
+      const swaps = ['a', 'b', 'c'].map((value) => kv.exchange('swapped', 'first', value, 60_000))
+      expect(await Promise.all(swaps)).toEqual([true, false, false])
+      expect(await kv.exchange('swapped', 'b', null, 60_000)).toBe(false)
+      expect(await kv.cached('swapped')).toBe('a')
+      expect(await kv.exchange('swapped', 'a', null, 60_000)).toBe(true)
+      expect(await kv.cached('swapped')).toBeNull()
+    })
+
     test('all entries of a prefix are deleted, and no others', async () => {
       const kept = ['other:a', 'a:all:b', 'all']
       for (const key of ['all:a', 'all:b:c', 'all:', ...kept]) await kv.cache(key, 'value', 60_000)

@@ -14,6 +14,7 @@ import { openEmbeddedKv } from '#shared/stores/kv/kv.embedded.ts'
 import { openTestDatabase, type TestDatabase } from '#tests/helpers/database.ts'
 import { newDirectory } from '#tests/helpers/process.ts'
 import { describeOnServers } from '#tests/helpers/suite.ts'
+import { until } from '#tests/helpers/wait.ts'
 import { admit, onError, restore, sync } from '#tests/kv/drivers.ts'
 import { applied, config, event, log, route, sorted } from './map-snapshots-harness.ts'
 
@@ -298,6 +299,68 @@ describeOnServers('the map of followers', () => {
       expect(await one.delta(before.version)).toMatchObject({ palanquin: null })
       await db.sql`DELETE FROM pilgrims`
     }
+  })
+
+  test('a place that comes while that of a former device is forgotten, or after it was moved once more, stays', async () => {
+    const [former, next] = ['w-5hk3q7d2m9x0c4v8b1n6r2t7ye', 'w-6hk3q7d2m9x0c4v8b1n6r2t7ye']
+    const name = async (userId: string) => {
+      await db.sql`DELETE FROM pilgrims`
+      await db.sql`INSERT INTO pilgrims (user_id, palanquin, created_at, updated_at) VALUES (${userId}, true, now(), now())`
+    }
+    /** A replica that does this before its next write of a cache entry. */
+    let meanwhile: (() => Promise<void>) | null = null
+    const held = new Proxy(kv, {
+      get: (target, verb: keyof Kv) =>
+        ['cache', 'forget', 'exchange'].includes(verb)
+          ? async (...given: unknown[]) => {
+              const before = given[0] === 'palanquin' ? meanwhile : null
+              if (before !== null) meanwhile = null
+              await before?.()
+              return (target[verb] as (...all: unknown[]) => unknown)(...given)
+            }
+          : target[verb],
+    })
+    const [slow, quick] = [replica({ kv: held }), replica()]
+    const kmOnMap = async () => {
+      nowMs += 10_000
+      await quick.refresh()
+      return Math.round((await quick.whole()).palanquin?.route_km ?? 0)
+    }
+    await name(former)
+    for (const each of [slow, quick]) await each.refresh()
+    await quick.report(former, null, 1_000)
+    await name(next)
+    // The slow replica forgets the former device.
+    meanwhile = async () => {
+      await quick.refresh()
+      await quick.report(next, null, 2_000)
+    }
+    await slow.refresh()
+    await until(async () => (await kmOnMap()) === 2, 'the place of the device that is named')
+
+    await name(former)
+    for (const each of [quick, slow]) await each.refresh()
+    await name(next)
+    await quick.refresh()
+    await quick.report(next, null, 3_000)
+    await until(async () => (await kmOnMap()) === 3, 'its next place')
+    // The slow replica still follows the former one.
+    await slow.report(former, null, 4_000)
+    await Bun.sleep(50)
+    expect(await kmOnMap()).toBe(3)
+
+    // Of two places that arrive at once the later one stays.
+    await slow.refresh()
+    meanwhile = async () => {
+      nowMs += 1_000
+      await quick.report(next, null, 6_000)
+      await until(async () => (await kv.cached('palanquin'))?.includes(String(nowMs)) === true, 'it')
+    }
+    await slow.report(next, null, 5_000)
+    await until(() => meanwhile === null, 'the earlier place')
+    await Bun.sleep(50)
+    expect(await kmOnMap()).toBe(6)
+    await db.sql`DELETE FROM pilgrims`
   })
 
   test('a replica that cannot read the device forgets and hides no palanquin', async () => {

@@ -11,6 +11,8 @@ import { isKvUnavailable, type Position, rankOf, type Submission, userHash } fro
 
 const DAY_MS = 86_400_000
 const QUERY_MS = 3_000
+/** Places that arrive at once on several replicas, and a former device's that is forgotten meanwhile. */
+const MAX_ATTEMPTS = 5
 /** Where the kv keeps its place, with the hash of its device and no id. */
 const KEY = 'palanquin'
 
@@ -65,9 +67,8 @@ export class Palanquin {
     this.#device = device
     if (reported === null || (device !== null && reported.device === hashOf(device))) return true
     this.#reported = null
-    // A device that was named meanwhile may have reported.
-    const latest = await kv.cached(KEY)
-    if (latest !== null && (JSON.parse(latest) as Reported).device === reported.device) await kv.forget(KEY)
+    // A device that was named meanwhile may have reported, and stays.
+    await kv.exchange(KEY, json, null, DAY_MS)
     return true
   }
 
@@ -96,14 +97,25 @@ export class Palanquin {
 
   async #move(device: string, position: Position): Promise<void> {
     const { kv, log } = this.context
+    const moved = JSON.stringify({ ...position, device } satisfies Reported)
     try {
-      const json = await kv.cached(KEY)
-      const last = json === null ? null : (JSON.parse(json) as Reported)
-      if (last?.device === device && rankOf(last) > rankOf(position)) return
-      await kv.cache(KEY, JSON.stringify({ ...position, device } satisfies Reported), DAY_MS, true)
+      for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
+        const json = await kv.cached(KEY)
+        const last = json === null ? null : (JSON.parse(json) as Reported)
+        if (last?.device === device && rankOf(last) > rankOf(position)) return
+        // Two seconds after another one was named, this replica may still follow the former.
+        if (last !== null && last.device !== device && !(await this.#isNamed(device))) return
+        if (await kv.exchange(KEY, json, moved, DAY_MS)) return
+      }
     } catch (error) {
       if (!isKvUnavailable(error)) log.error('moving the palanquin failed', errorFields(error))
     }
+  }
+
+  /** Whether it is still this device; also true while the database does not answer. */
+  async #isNamed(device: string): Promise<boolean> {
+    const named = await readOr(this.context.log, 'the palanquin', this.#readDevice(), undefined)
+    return named === undefined || (named !== null && hashOf(named) === device)
   }
 
   /**

@@ -310,6 +310,12 @@ function cacheVerbs({ state, now, change, committed }: Store) {
       await committed()
       return existing ?? value
     },
+    async exchange(key, before, value, ttlMs) {
+      if (held(key) !== before) return false
+      change(value === null ? ['forget', key] : ['cache', key, value, now() + ttlMs])
+      await committed()
+      return true
+    },
     async forget(key) {
       change(['forget', key])
       await committed()

@@ -465,6 +465,8 @@ function cacheVerbs(client: Client) {
       const held = await asked<string | null>(client.set(`cache:${key}`, value, 'PX', ttlMs, 'NX', 'GET'))
       return held ?? value
     },
+    exchange: async (key, before, value, ttlMs) =>
+      (await asked<number>(client.cacheExchange(`cache:${key}`, before ?? '', value ?? '', ttlMs))) === 1,
     async forget(key) {
       await asked(client.del(`cache:${key}`))
     },
@@ -655,6 +657,7 @@ const SCRIPTS = {
   gpsErase: ALSO_WHEN_FULL + lua('erase'),
   windowLimit: lua('request-limit'),
   cacheWhenFull: `${ALSO_WHEN_FULL}return redis.call('SET', KEYS[1], ARGV[1], 'PX', ARGV[2])`,
+  cacheExchange: ALSO_WHEN_FULL + lua('exchange'),
   lockOwner: lua('unlock'),
   lockTake: ALSO_WHEN_FULL + lua('take-lock'),
 }

@@ -325,6 +325,12 @@ export interface KvKeys {
   cache(key: string, value: string, ttlMs: number, alsoWhenFull?: boolean): Promise<void>
   /** Stores the value unless the key has one; returns the stored value. */
   cacheOnce(key: string, value: string, ttlMs: number): Promise<string>
+  /**
+   * Compares and sets in one step: stores a value, or deletes the entry for null, if the entry is still as it was read
+   * (null: there was none). Also when the store is full.
+   * @returns whether it was still the same
+   */
+  exchange(key: string, before: string | null, value: string | null, ttlMs: number): Promise<boolean>
   forget(key: string): Promise<void>
   /** Deletes every cache entry whose key begins with the prefix. */
   forgetAll(prefix: string): Promise<void>

@@ -12,6 +12,8 @@ import { rejectWith, within } from '#shared/runtime/deadline.ts'
 import { publicHosts, readCertificate } from '#shared/service/alerts/certificates.ts'
 import { reachesNobody, readEmergencyReach, REACHES_NOBODY } from '#shared/service/alerts/emergency-reach.ts'
 import { CLOCK_MS, FREE_BYTES, freeBytesOf } from '#shared/service/alerts/health-checks.ts'
+import { readEvent } from '#shared/pilgrims/event-settings.ts'
+import { readPalanquin } from '#shared/service/palanquin-device.ts'
 import { createLineClient, ownWebhookAddress } from '#shared/service/line/line-client.ts'
 import { natsServers } from '#shared/stores/bus/open-bus.ts'
 import { expectSchema } from '#shared/stores/db/migrate.ts'
@@ -210,6 +212,27 @@ async function emergencies(config: Config): Promise<Found> {
   return finding(!reachesNobody(reach), found, todo)
 }
 
+const PALANQUINS = { none: 'none is named', unbound: 'named, and no device moves it' }
+
+async function palanquin(config: Config): Promise<Found> {
+  if (config.databaseUrl === '') return { found: 'the console shows its device' }
+  const db = await openDatabase({ url: config.databaseUrl, dir: '' })
+  try {
+    if ((await readEvent(db, config)).followed === 'walk') return { found: 'a walk has none' }
+    const named = await readPalanquin({ config, db })
+    return finding(
+      named !== 'unbound',
+      typeof named === 'string' ? PALANQUINS[named] : named.keyHash === null ? 'a phone' : 'a tracker',
+      'Name its device anew, or take the name back (console, People, the pilgrim): its tracker is revoked, its pilgrim hides, or others may know the id of its phone.',
+    )
+  } catch {
+    // The check of Postgres says what to do.
+    return { found: 'not known without Postgres' }
+  } finally {
+    await db.close()
+  }
+}
+
 function backups(folder: string): Promise<Found> {
   const newest = readdirSync(folder)
     .filter((name) => name.endsWith('.jsonl.zst'))
@@ -279,6 +302,7 @@ export function examine(config: Config, options: Options): Promise<Finding[]> {
         'Check that the name leads to this machine, and that the port is open.',
       ),
     ),
+    check('palanquin', () => palanquin(config), 'Start Postgres: it knows the device.'),
     check('SOS', () => emergencies(config), 'Start Postgres: it knows who is alerted of an SOS.'),
     check('LINE', () => line(config), "Check LINE's access token."),
     check('backup', () => backups(options.backups), 'Take a backup: bun run backup.'),

@@ -161,6 +161,30 @@ describeOnServers('doctor', () => {
       expect(await todos(env)).toEqual({ SOS: nobody })
   })
 
+  test('names a palanquin that no device moves', async () => {
+    const sql = postgres(database.url, { max: 1 })
+    const [app, claim] = ['w-5hk3q7d2m9x0c4v8b1n6r2t7ye', 'U1123456789abcdef0123456789abcdef']
+    const tracker = '11111111-0000-4000-8000-000000000000'
+    const foundOf = async (userId: string, named: string | null, status = 'active') => {
+      await sql`DELETE FROM pilgrims`
+      await sql`
+        INSERT INTO pilgrims (user_id, palanquin, palanquin_tracker, participant_status, created_at, updated_at)
+        VALUES (${userId}, true, ${named}, ${status}, now(), now())`
+      const findings = await examine(readConfig({ ...well, EVENT_IDENTITY: 'open' }), options)
+      const { found, todo } = findings.find(({ what }) => what === 'palanquin')!
+      return [found, todo === undefined]
+    }
+    const unbound = ['named, and no device moves it', false]
+    expect(await foundOf(app, null)).toEqual(['a phone', true])
+    expect(await foundOf(app, null, 'withdrawn')).toEqual(unbound)
+    expect(await foundOf(claim, null)).toEqual(unbound)
+    expect(await foundOf(claim, tracker)).toEqual(unbound)
+    await sql`INSERT INTO trackers (id, user_id, key_hash, created_at) VALUES (${tracker}, ${claim}, 'k', now())`
+    expect(await foundOf(claim, tracker)).toEqual(['a tracker', true])
+    for (const table of ['trackers', 'pilgrims']) await sql.unsafe(`DELETE FROM ${table}`)
+    await sql.end()
+  })
+
   test('compares the webhook that LINE calls', async () => {
     const line = startLineServer()
     const found = await todos({ ...lineSettings(line), EVENT_PUBLIC_URL: 'https://walk.example' })

@@ -5,6 +5,7 @@
 import { within } from '#shared/runtime/deadline.ts'
 import { errorFields } from '#shared/runtime/log.ts'
 import type { ServiceContext } from '#shared/service/context.ts'
+import { type Device, readPalanquin } from '#shared/service/palanquin-device.ts'
 import { isClaim } from '#shared/service/security/claims.ts'
 import { isDatabaseUnavailable } from '#shared/stores/db/db.ts'
 import { isKvUnavailable, type Position, rankOf, type Submission, userHash } from '#shared/stores/kv/kv.ts'
@@ -15,13 +16,6 @@ const QUERY_MS = 3_000
 const MAX_ATTEMPTS = 5
 /** Where the kv keeps its place, with the hash of its device and no id. */
 const KEY = 'palanquin'
-
-/** A device of a pilgrim. */
-interface Device {
-  readonly userId: string
-  /** Of the tracker's key; null: the phone that proves the id. */
-  readonly keyHash: string | null
-}
 
 interface Reported extends Position {
   readonly device: string
@@ -118,25 +112,9 @@ export class Palanquin {
     return named === undefined || (named !== null && hashOf(named) === device)
   }
 
-  /**
-   * Hidden or erased people have none. Nor has a claim without a tracker, which was named by an earlier release, or while
-   * `EVENT_IDENTITY` was `line`. With one, it is no matter whether the claim hides: that may be a stranger's doing.
-   */
   async #readDevice(): Promise<Device | null> {
-    const { config, db } = this.context
-    const [named] = await db.read(
-      () => db.sql<{ userId: string; hides: boolean; byTracker: boolean; keyHash: string | null }[]>`
-        SELECT p.user_id AS "userId", p.palanquin_tracker IS NOT NULL AS "byTracker", t.key_hash AS "keyHash",
-          p.consent_withdrawn OR p.participant_status = 'withdrawn' AS hides
-        FROM pilgrims p LEFT JOIN trackers t ON t.id = p.palanquin_tracker AND t.user_id = p.user_id
-        WHERE p.palanquin`,
-    )
-    if (named === undefined) return null
-    const { userId, hides, byTracker, keyHash } = named
-    const claimed = isClaim(config, userId)
-    // A tracker may have been revoked.
-    const isDevice = byTracker ? keyHash !== null && (claimed || !hides) : !claimed && !hides
-    return isDevice ? { userId, keyHash } : null
+    const named = await readPalanquin(this.context)
+    return typeof named === 'string' ? null : named
   }
 }
 

@@ -173,6 +173,13 @@ export const readVersions = (tx: Tx, after = 0): Promise<StoredPart[]> =>
     .where(gt(eventSettings.version, after))
     .orderBy(asc(eventSettings.version))
 
+/** When a rehearsal was cleared last, epoch milliseconds; null: never. */
+export async function readClearedMs(tx: Tx): Promise<number | null> {
+  const [row] = await tx.sql<{ at: string | null }[]>`
+    SELECT value->>'cleared_at' AS at FROM event_settings WHERE part = 'rehearsal' ORDER BY version DESC LIMIT 1`
+  return row?.at == null ? null : Date.parse(row.at)
+}
+
 /** Serializes changes; readers do not wait. */
 export const lockSettings = (tx: Tx): Promise<unknown> => tx.sql`LOCK TABLE event_settings IN EXCLUSIVE MODE`
 

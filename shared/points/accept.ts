@@ -21,7 +21,10 @@ export interface AcceptRules {
   readonly calendar: Calendar
   readonly area: InArea
   readonly maxAgeMs: number
-  /** Points from before this time belong to a cleared rehearsal, epoch milliseconds; null: none was cleared. */
+  /**
+   * Points from before this time belong to a cleared rehearsal, epoch milliseconds; null: none was cleared, or the
+   * database has not answered yet. The flush then drops what was accepted.
+   */
   readonly clearedMs: () => number | null
   /** Days for which no more track points are accepted; default: none. */
   readonly fullDaysOf?: FullDaysOf
@@ -87,8 +90,8 @@ export function acceptCheckIn(
  * Whether a point belongs to a cleared rehearsal. A clearing time in the future comes from a wrong clock and is
  * ignored.
  */
-const isOfCleared = (sentMs: number, receivedMs: number, clearedMs: number | null): boolean =>
-  clearedMs !== null && clearedMs <= receivedMs && sentMs < clearedMs
+export const isOfCleared = (sentMs: number, nowMs: number, clearedMs: number | null): boolean =>
+  clearedMs !== null && clearedMs <= nowMs && sentMs < clearedMs
 
 interface AcceptedTrack {
   readonly points: readonly Point[]

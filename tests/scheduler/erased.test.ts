@@ -84,4 +84,22 @@ describeFlushHarness('erased pilgrims', (harness) => {
     expect(await pilgrims(harness)).toEqual(['again'])
     await expectProjections(harness.db, harness.calendar)
   })
+
+  test('points of a cleared rehearsal, which were accepted while the database did not answer, are dropped and counted', async () => {
+    await harness.db.sql`TRUNCATE erasures`
+    const clearedMs = harness.nowMs - 3_600_000
+    const set = (version: number, clearedAt: number | null) => harness.db.sql`
+      INSERT INTO event_settings (version, part, value, changed_at)
+      VALUES (${version}, 'rehearsal', jsonb_build_object('on', false, 'cleared_at', ${clearedAt === null ? null : new Date(clearedAt).toISOString()}::text), now())`
+    await set(1, null)
+    await set(2, clearedMs)
+    await harness.buffer('rehearsed', walk(10, clearedMs - 300_000))
+    expect(await harness.flush()).toMatchObject({ stored: 5, erased: 5 })
+    // A clearing that lies ahead is the mistake of a clock.
+    await set(3, harness.nowMs + 86_400_000)
+    await harness.buffer('walks', walk(10, clearedMs - 300_000))
+    expect(await harness.flush()).toMatchObject({ stored: 10, erased: 0 })
+    await harness.db.sql`TRUNCATE event_settings`
+    await expectProjections(harness.db, harness.calendar)
+  })
 })

@@ -10,6 +10,8 @@ import {
   type Tx,
 } from '#shared/stores/db/db.ts'
 import { tracedStatements } from '#shared/stores/db/traced-statements.ts'
+import { isOfCleared } from '#shared/points/accept.ts'
+import { readClearedMs } from '#shared/pilgrims/event-settings.ts'
 import { readErasuresOf } from '#shared/pilgrims/person-lock.ts'
 import { type Entry, isOfErased } from '#shared/stores/kv/kv.ts'
 import { type BufferEpoch, countSlice } from '#shared/points/ledger/counters.ts'
@@ -48,7 +50,7 @@ interface FlushedSlice {
   readonly stored: number
   readonly duplicates: number
   readonly deadLetters: number
-  /** Points of people who were erased after the points were received. */
+  /** Points of people erased after the points were received, and points of a cleared rehearsal. */
   readonly erased: number
   readonly left: readonly { readonly userId: string; readonly error: unknown }[]
   /** Number of points of each changed day; one entry per part of a day stored in parts. */
@@ -156,7 +158,7 @@ async function store(
     const userIds = [...new Set(points.map(({ userId }) => userId))]
     const positions = await lockPilgrims(tx, userIds)
     // After the lock: an erasure is either visible here, or waits for this transaction.
-    const remaining = await withoutErased(tx, points, userIds)
+    const remaining = await withoutCleared(tx, await withoutErased(tx, points, userIds), now())
     await createPilgrims(tx, [...new Set(remaining.map(({ userId }) => userId))], userIds, now())
     const fresh = await withoutStoredPoints(tx, remaining)
     // Before the insert, so that the fold of a late day reads only the points that it does not have yet.
@@ -203,6 +205,21 @@ async function withoutErased(
     const erased = erasures.get(userId)
     return erased === undefined || !isOfErased(erased, point)
   })
+}
+
+/**
+ * Removes points of a cleared rehearsal. A replica that starts while the database does not answer accepts them, and
+ * another machine's journal may still have some.
+ */
+async function withoutCleared(
+  tx: Tx,
+  points: readonly OwnedPoint[],
+  nowMs: number,
+): Promise<readonly OwnedPoint[]> {
+  const clearedMs = await readClearedMs(tx)
+  return clearedMs === null
+    ? points
+    : points.filter(({ point }) => !isOfCleared(point.sentMs, nowMs, clearedMs))
 }
 
 /** Creates new pilgrims. Deletes the lock rows of pilgrims without a remaining point. */

@@ -35,6 +35,24 @@ describeBothStacks('own data', (stack) => {
   const ownWalk = async (userId: string, day?: string) =>
     dataOf(await post(stack, 'me/walk', { user_id: userId, day }), ownWalkEndpoint)
 
+  test('no browser keeps an answer that an id opens', async () => {
+    const userId = appId()
+    await dataOf(await checkIn(stack, userId), checkInEndpoint)
+    for (const path of [
+      `user/${userId}`,
+      ...['shares', 'trackers', 'push-subscriptions', 'photos/count'].map(
+        (one) => `${one}?user_id=${userId}`,
+      ),
+    ]) {
+      const { status, headers } = await stack.fetch(`/api/event/${path}`)
+      expect({ path, status, kept: headers.get('cache-control') }).toEqual({
+        path,
+        status: 200,
+        kept: 'no-store',
+      })
+    }
+  })
+
   test('the way of all days adds up to the profile, before and after a flush', async () => {
     const userId = appId()
     const calendar = createCalendar('Asia/Taipei')

@@ -116,9 +116,9 @@ function routeOf<E extends Endpoint>(context: ServiceContext, endpoint: E, handl
       data instanceof Response
         ? stamp(data, set, requestId)
         : enveloped(endpoint, hide(envelope(endpoint, data)), headersOf())
-    // Answers for an operator or a proven pilgrim must not be stored by the browser.
-    const isPersonal = operator !== null || request.headers.has('authorization')
-    if (isPersonal && !answer.headers.has('cache-control')) answer.headers.set('cache-control', 'no-store')
+    // An answer that does not say that it may be stored is not left in the browser's files: an id or a token opened it.
+    const mayBeStored = endpoint.method === 'GET' || operator !== null || request.headers.has('authorization')
+    if (mayBeStored && !answer.headers.has('cache-control')) answer.headers.set('cache-control', 'no-store')
     return answer
   }
   const answer = async (routed: Routed, requestId: string): Promise<Response> => {

@@ -286,6 +286,9 @@ describeOnServers('the app', () => {
     // It may be somebody else's, who would then know where this pilgrim is.
     await third.page.getByText(said.recovery.byLink).waitFor()
     expect(third.page.url()).not.toContain(lost.userId)
+    // Nor does it stay in the address when it comes while the view is shown.
+    await third.page.evaluate((id) => (location.hash = `restore=${id}`), lost.userId)
+    await until(() => !third.page.url().includes(lost.userId), 'the id to leave the address')
   })
 
   test('what the service refuses is asked for once when somebody looks', async () => {

@@ -62,7 +62,6 @@ const findByCode = (typed: string): Promise<void> => search(() => idOfTyped(type
 
 /** The other phone's code was photographed: the id is in the address, behind `#restore=`. */
 function findByAddress(): void {
-  found.value = searchFault.value = null
   const id = location.hash.split('=')[1] ?? ''
   if (bytesOfAppId(id) === null) return
   // Nobody reads it over the shoulder, and the history does not keep it.
@@ -141,7 +140,13 @@ function faultText(): string | null {
 
 export function Restore() {
   const { recovery } = words.value
-  useEffect(findByAddress, [])
+  useEffect(() => {
+    found.value = searchFault.value = null
+    findByAddress()
+    // A link may be followed while this view is shown.
+    addEventListener('hashchange', findByAddress)
+    return () => removeEventListener('hashchange', findByAddress)
+  }, [])
   const whose = found.value
   if (asked.value !== null) return <WaitsBefore taken={asked.value} />
   return (

@@ -158,7 +158,7 @@ const createReadings = (): BoundedQueue =>
   })
 
 function servePeople({ serve }: Router, context: ServiceContext, readings: BoundedQueue): void {
-  serve(usersEndpoint, ({ query }) => listUsers(context, query))
+  serve(usersEndpoint, ({ query, operator }) => listUsers(context, query, operator))
   serve(userEndpoint, ({ operator, params }) => showUser(context, operator, params.userId))
   serve(userPointsEndpoint, ({ operator, params, query }) =>
     readings.run(() => listPoints(context, operator, params.userId, query)),

@@ -12,7 +12,7 @@ import type { ServiceContext } from '#shared/service/context.ts'
 import { rejection } from '#tests/helpers/rejection.ts'
 
 const page = { limit: 50, cursor: 'forged' }
-const usersBy = (sort: UserSort) => (context: ServiceContext) => listUsers(context, { ...page, sort })
+const usersBy = (sort: UserSort) => (context: ServiceContext) => listUsers(context, { ...page, sort }, null)
 const LISTS: Record<string, (context: ServiceContext) => Promise<unknown>> = {
   'dead letters': (context) => listDeadLetters(context, page),
   roles: (context) => listRoles(context, page),

@@ -6,8 +6,10 @@ import type { Role } from '#shared/contracts/fields.ts'
 import { ownErasureEndpoint, ownWalkEndpoint } from '#shared/contracts/own-data.ts'
 import { ROLE_LEVEL } from '#shared/service/security/admin-auth.ts'
 import { auditEndpoint } from '#shared/contracts/audit.ts'
+import { usersEndpoint } from '#shared/contracts/reports.ts'
 import { checkInEndpoint, trackSyncEndpoint } from '#shared/contracts/tracking.ts'
 import { createCalendar } from '#shared/core/rules/calendar.ts'
+import { encodeCursor } from '#shared/service/http/pagination.ts'
 import { dataOf, sentenceOf } from '#tests/helpers/answers.ts'
 import { post, profileOf, walk } from '#tests/helpers/pilgrim.ts'
 import {
@@ -193,6 +195,37 @@ describeBothStacks('own data', (stack) => {
     const posing = `p-${'0'.repeat(42)}`
     await dataOf(await checkIn(stack, posing), checkInEndpoint)
     expect(await read('manager', `/api/event/admin/users/${posing}`)).toContain(posing)
+  })
+
+  test('an operator below owner finds out no part of such an id, by search, cursor or what everybody reads', async () => {
+    const own = appId()
+    await dataOf(await checkIn(stack, own), checkInEndpoint)
+    const text = async (role: Role, path: string) => (await readAs(stack, role, path)).text()
+    const [pseudonym] = /p-[0-9a-f]{42}/.exec(await text('manager', `admin/users?search=${own}`))!
+    const part = own.slice(0, -1)
+    for (const isStored of [false, true]) {
+      if (isStored) await flushed(stack)
+      expect(await text('owner', `admin/users?search=${part}`)).toContain(own)
+      expect(await text('manager', `admin/users?search=${part}`)).toContain('"items":[]')
+      for (const whole of [own, pseudonym]) {
+        expect(await text('manager', `admin/users?search=${whole}`)).toContain(pseudonym)
+        expect(await text('owner', `admin/users?search=${whole}`)).toContain(own)
+      }
+    }
+    // Whether the pilgrim comes after a place in the order would tell the id, digit by digit.
+    const forged = encodeCursor('users:userId:asc', [part, part])
+    await sentenceOf(await readAs(stack, 'manager', `admin/users?cursor=${forged}`), 400, 'invalid-request')
+    expect(await text('owner', `admin/users?limit=1&cursor=${forged}`)).toContain(own)
+    const { next_cursor: next } = await dataOf(
+      await readAs(stack, 'manager', 'admin/users?limit=1'),
+      usersEndpoint,
+    )
+    expect((await readAs(stack, 'manager', `admin/users?limit=1&cursor=${next}`)).status).toBe(200)
+
+    await setStatus(stack, { status: 'paused', message: `Ask ${pseudonym}` })
+    const told = await (await stack.fetch('/api/event/config')).text()
+    expect([told.includes(own), told.includes(pseudonym)]).toEqual([false, true])
+    await setStatus(stack, { status: 'active' })
   })
 
   test('an erasure needs a confirmation, erases, and is in the audit log without the person', async () => {

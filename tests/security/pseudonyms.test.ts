@@ -21,11 +21,15 @@ test('a pseudonym is its id for who has the key, and nothing of it for who has n
   })
   fc.assert(
     fc.property(ids, (id) => {
-      const hidden = open.hide(JSON.stringify({ id, words: `about ${id}.` }), MANAGER)
+      const request = { user_id: id, inner: { user_ids: [id, 'U1'], search: `about ${id}.` } }
+      const hidden = open.hide(JSON.stringify(request), MANAGER)
       expect(hidden).not.toContain(id)
-      expect(open.reveal(JSON.parse(hidden))).toEqual({ id, words: `about ${id}.` })
-      expect(sameKey.reveal([hidden])).toEqual([open.reveal(hidden)])
-      expect(otherKey.reveal(hidden)).toBe(hidden)
+      expect(open.reveal(JSON.parse(hidden))).toEqual(request)
+      expect(sameKey.reveal(JSON.parse(hidden))).toEqual(request)
+      expect(otherKey.reveal(JSON.parse(hidden))).toEqual(JSON.parse(hidden))
+      // Words may be read by everybody, such as the message of a pause.
+      const words = JSON.parse(open.hide(JSON.stringify({ message: id, text: [id] }), MANAGER)) as object
+      expect(open.reveal(words)).toEqual(words)
     }),
   )
 })
@@ -38,5 +42,25 @@ test('owners read ids, and with LINE everybody does, because an id opens nothing
 
 test.each(['p-', `p-${'0'.repeat(42)}`, `p-${'g'.repeat(42)}`, 'U0123456789abcdef0123456789abcdef', ''])(
   '%s is no pseudonym of ours, and stays',
-  (text) => expect(open.reveal({ text })).toEqual({ text }),
+  (user_id) => expect(open.reveal({ user_id })).toEqual({ user_id }),
 )
+
+test('a cursor is accepted as it was sealed, and no other', () => {
+  const cursor = encodeURIComponent('["users","w-1"]')
+  const sealed = open.seal(cursor)
+  expect(open.open(sealed)).toBe(cursor)
+  expect(open.open(decodeURIComponent(sealed))).toBe('["users","w-1"]')
+  const otherKey = createPseudonyms({
+    identity: 'open',
+    tokens: [token('owner', 'a new token of the owner')],
+  })
+  const forged = [
+    sealed.replace('w-1', 'w-2'),
+    `0${sealed}`,
+    sealed.slice(32),
+    '',
+    'é'.repeat(40),
+    otherKey.seal(cursor),
+  ]
+  for (const one of forged) expect(open.open(one)).toBeNull()
+})

@@ -1,7 +1,7 @@
 /** The paged list of all pilgrims with their statistics. */
 import { z } from 'zod'
 import type { ServiceContext } from '#shared/service/context.ts'
-import { ParticipantStatus, Role, Time, time, UserId, timeOrNull } from '#shared/contracts/fields.ts'
+import { APP_ID, ParticipantStatus, Role, Time, time, UserId, timeOrNull } from '#shared/contracts/fields.ts'
 import { MAX_ORDERED, type UserRow, type UsersQuery, type UserSort } from '#shared/contracts/reports.ts'
 import { pendingUsersWithTimeout } from '#shared/points/pending-points.ts'
 import {
@@ -10,6 +10,7 @@ import {
   type Statistics,
 } from '#shared/points/totals/pilgrim-statistics.ts'
 import { decodeCursor, readPage } from '#shared/service/http/pagination.ts'
+import type { Operator } from '#shared/service/security/admin-auth.ts'
 import { levelOf } from '#shared/core/rules/levels.ts'
 import { consumptionMg, transportSums } from '#shared/core/rules/carbon.ts'
 import { roundKg, roundKm } from '#shared/core/rules/rounding.ts'
@@ -27,7 +28,7 @@ const KEYS: Record<UserSort, z.ZodType<string>> = {
  * A page of pilgrims, whose statistics include their pending points. The order includes them as well while at most
  * {@link MAX_ORDERED} pilgrims have any.
  */
-export async function listUsers(context: ServiceContext, query: UsersQuery) {
+export async function listUsers(context: ServiceContext, query: UsersQuery, operator: Operator | null) {
   const {
     sort,
     order = sort === 'userId' ? 'asc' : 'desc',
@@ -55,6 +56,7 @@ export async function listUsers(context: ServiceContext, query: UsersQuery) {
     sort,
     order,
     search: search ?? null,
+    hidesIds: context.pseudonyms.hidesFrom(operator),
     silent: hours === undefined ? null : silentBetween(hours, context.now()),
     linkedAt: withLinks === undefined ? null : time(context.now()),
     waiting: (waiting ?? []).map((userId) => ({ user_id: userId, key: shownKey(userId) })),
@@ -154,6 +156,8 @@ interface Page {
   readonly order: 'asc' | 'desc'
   readonly limit: number
   readonly search: string | null
+  /** The search matches ids made by the app as a whole only: parts would reveal the id. */
+  readonly hidesIds: boolean
   /** Only participants last seen between these times. */
   readonly silent: ReturnType<typeof silentBetween> | null
   /** Only pilgrims with a tracker, or with a link valid at this time; null: everyone. */
@@ -195,6 +199,10 @@ const FROM: Record<Who, string> = {
 const linked = (userId: string, at: string): string => `${userId} IN (
     SELECT user_id FROM trackers UNION ALL SELECT user_id FROM shares WHERE expires_at > ${at}::timestamptz)`
 
+/** SQL: whether the id was not made by an app, $4 contains the whole id, or the name matches $4. */
+const isFoundWhole = (userId: string, name: string): string =>
+  `(${userId} !~ '${APP_ID.source}' OR strpos(lower($4), ${userId}) > 0 OR lower(coalesce(${name}, '')) LIKE lower($4))`
+
 /**
  * The SQL of a page. Input from clients is passed as parameters; everything else comes from constants.
  * @param parameter passes a value, and returns its name in the SQL
@@ -219,17 +227,20 @@ function chosen({ sort, order, ...page }: Page, who: Who, parameter: (value: str
       none: `${shown} = ${nothing}`,
       silent: `${shown} > ${since!}::timestamptz AND ${shown} < ${before!}::timestamptz AND ${status} = 'active'`,
     })[who] + (at === null ? '' : ` AND ${linked(userId, at)}`)
+  const found = (row: string, userId: string): string =>
+    `${row}.searchable LIKE lower($4)${page.hidesIds ? ` AND ${isFoundWhole(userId, `${row}.display_name`)}` : ''}`
   const key = column === null ? 'w.user_id' : `coalesce(w.key::${type}, ${nothing}::${type})`
   const stored = `SELECT ${id} AS user_id, ${figure} AS key, false AS fresh FROM ${FROM[who]}
     WHERE ${which(figure, 'p.participant_status', id)}
-      AND ($4::text IS NULL ${who === 'everybody' || who === 'silent' ? 'OR p.searchable LIKE lower($4)' : ''})
+      AND ($4::text IS NULL ${who === 'everybody' || who === 'silent' ? `OR ${found('p', id)}` : ''})
       AND ($1::text IS NULL OR (${figure}, ${id}) ${beyond} ($1::${type}, $2::text))
       AND ${id} NOT IN (SELECT w.user_id FROM waiting w WHERE w.key IS NOT NULL)
     ORDER BY ${figure} ${order}, ${id} ${order} LIMIT $3::int`
   return `SELECT * FROM ((${stored}) UNION ALL (
       SELECT w.user_id, ${key}, true FROM waiting w LEFT JOIN pilgrims k ON k.user_id = w.user_id
       WHERE (w.key IS NOT NULL OR k.user_id IS NULL) AND ${which(key, "coalesce(k.participant_status, 'active')", 'w.user_id')}
-        AND ($4::text IS NULL OR lower(w.user_id) LIKE lower($4) OR k.searchable LIKE lower($4))
+        AND ($4::text IS NULL OR ${found('k', 'w.user_id')} OR k.user_id IS NULL AND lower(w.user_id) LIKE lower($4)
+          ${page.hidesIds ? `AND ${isFoundWhole('w.user_id', 'NULL')}` : ''})
         AND ($1::text IS NULL OR (${key}, w.user_id) ${beyond} ($1::${type}, $2::text)))) either
     ORDER BY key ${order}, user_id ${order} LIMIT $3::int`
 }

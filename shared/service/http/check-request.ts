@@ -148,8 +148,11 @@ export async function callOf(
   const header = endpoint.caller === 'none' ? null : request.headers.get('x-line-user-id')
   const given = endpoint.caller === 'body' ? foldUserId(json, header) : json
   const body = endpoint.fastBody?.(given) ?? parse(endpoint.body, given)
-  const queried =
+  const queried: Record<string, string> =
     endpoint.query === Nothing ? {} : named(Object.fromEntries(new URL(request.url).searchParams))
+  if (queried.cursor !== undefined && context.pseudonyms.hidesFrom(operator))
+    // An empty text is no list's cursor.
+    queried.cursor = context.pseudonyms.open(queried.cursor) ?? ''
   const query = parse(endpoint.query, endpoint.caller === 'query' ? foldUserId(queried, header) : queried)
   const userId = callerOf(endpoint, body, query, header)
   if (actsForPilgrim(endpoint) && typeof userId === 'string') {

@@ -1,7 +1,7 @@
 /** Serves endpoints as routes. */
 import { type Context, Elysia } from 'elysia'
 import type { z } from 'zod'
-import { ACCESS_LEVEL } from '#shared/service/security/admin-auth.ts'
+import { ACCESS_LEVEL, type Operator } from '#shared/service/security/admin-auth.ts'
 import type { Acting } from '#shared/service/security/audit-log.ts'
 import type { ServiceContext } from '#shared/service/context.ts'
 import { type Endpoint, Written } from '#shared/contracts/endpoint.ts'
@@ -111,7 +111,7 @@ function routeOf<E extends Endpoint>(context: ServiceContext, endpoint: E, handl
       const make = async () => hide(envelope(endpoint, await handler(call)))
       return cache.answer(request, operator, [call.params, call.query], make, headersOf)
     }
-    const data = await handler(call)
+    const data = sealed(await handler(call), operator)
     const answer =
       data instanceof Response
         ? stamp(data, set, requestId)
@@ -120,6 +120,12 @@ function routeOf<E extends Endpoint>(context: ServiceContext, endpoint: E, handl
     const mayBeStored = endpoint.method === 'GET' || operator !== null || request.headers.has('authorization')
     if (mayBeStored && !answer.headers.has('cache-control')) answer.headers.set('cache-control', 'no-store')
     return answer
+  }
+  /** Signs the cursor of a page for operators who see pseudonyms. */
+  const sealed = <T>(data: T, operator: Operator | null): T => {
+    const { next_cursor: cursor } = (data ?? {}) as { readonly next_cursor?: unknown }
+    if (typeof cursor !== 'string' || !context.pseudonyms.hidesFrom(operator)) return data
+    return { ...data, next_cursor: context.pseudonyms.seal(cursor) }
   }
   const answer = async (routed: Routed, requestId: string): Promise<Response> => {
     const admitted = await admit(context, endpoint, routed.request)

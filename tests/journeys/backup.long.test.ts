@@ -1,11 +1,14 @@
 /** A backup of a running test stack, restored into another one, which then gives the same answers. */
 import { expect, test } from 'bun:test'
-import { readdirSync, readFileSync } from 'node:fs'
+import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { zstdDecompressSync } from 'node:zlib'
+import { makeTokenEndpoint } from '#shared/contracts/supervision.ts'
+import { createTrackerEndpoint } from '#shared/contracts/trackers.ts'
 import type { Environment } from '#shared/runtime/config/config.ts'
 import { png } from '#tests/feedback-media/pictures.ts'
+import { dataOf } from '#tests/helpers/answers.ts'
 import { openTestDatabase, testRedisUrl } from '#tests/helpers/database.ts'
 import { MINUTE, post, walk } from '#tests/helpers/pilgrim.ts'
 import { newDirectory, runCommand } from '#tests/helpers/process.ts'
@@ -61,8 +64,8 @@ async function run(place: Place, command: 'backup' | 'restore', ...args: string[
 const CARD = '/api/event/og/anna.png'
 const PEOPLE = ['anna', 'ben', 'chi', 'gone']
 
-/** @returns the path of a screenshot */
-async function live(stack: TestStack): Promise<string> {
+/** @returns the path of a screenshot, and what opens something and must not be in a backup */
+async function live(stack: TestStack): Promise<{ screenshot: string; keys: string[] }> {
   const now = Date.now()
   for (const [i, user_id] of PEOPLE.entries()) {
     await post(stack, 'user/sync', {
@@ -78,6 +81,11 @@ async function live(stack: TestStack): Promise<string> {
     for (let n = 0; n < 4; n++)
       await checkIn(stack, user_id, { timestamp: now - (n + 1) * 5 * MINUTE, mode: 'bus' })
   }
+  const { key } = await dataOf(await post(stack, 'trackers', { user_id: 'anna' }), createTrackerEndpoint)
+  const { token } = await dataOf(
+    await callAs(stack, 'owner', 'POST', 'admin/tokens', { name: 'lin', role: 'manager' }),
+    makeTokenEndpoint,
+  )
   const upload = await stack.fetch('/api/event/feedback-upload', { method: 'POST', body: png(16, 16) })
   const { data } = (await upload.json()) as { data: { url: string } }
   await post(stack, 'feedback', {
@@ -99,7 +107,7 @@ async function live(stack: TestStack): Promise<string> {
   // A pilgrim with pending points only has no row before the next flush.
   await post(stack, 'user/sync', { user_id: 'new' })
   await setStatus(stack, { status: 'paused', message: 'We rest.' })
-  return new URL(data.url).pathname
+  return { screenshot: new URL(data.url).pathname, keys: [key, token] }
 }
 
 /** Fields that differ by design: times of the answer, and later actions of operators. */
@@ -151,7 +159,7 @@ for (const [from, to] of PAIRS)
   test(`a backup of the running ${from} stack restores to the ${to} one, and every answer is the same`, async () => {
     const [source, target] = [await placeOf(from), await placeOf(to)]
     const stack = await source.open()
-    const screenshot = await live(stack)
+    const { screenshot, keys } = await live(stack)
     const folder = join(await newDirectory('backups'), 'new')
     expect(await run(source, 'backup', '--to', folder)).toMatch(
       /\.jsonl\.zst: 4 pilgrims, \d+ points stored, \d+ waiting, 2 objects/,
@@ -163,7 +171,9 @@ for (const [from, to] of PAIRS)
     const file = join(folder, readdirSync(folder)[0]!)
     const text = zstdDecompressSync(readFileSync(file)).toString()
     expect(text).toContain('anna')
-    expect(text).not.toContain('token-of-')
+    expect(statSync(file).mode & 0o777).toBe(0o600)
+    // Hashes of keys and tokens are in it, and nothing of who was erased.
+    for (const absent of ['token-of-', 'gone', ...keys]) expect(text).not.toContain(absent)
     expect(await run(target, 'restore', '--from', file)).toMatch(/^Restored as of .*The event is paused\.\n$/)
     const restored = await target.open()
     await flushed(restored)

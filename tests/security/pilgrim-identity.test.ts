@@ -130,6 +130,51 @@ describe('a LIFF ID token', () => {
     expect(await refusal(`Bearer ${unsigned}.${body}.`, 'U-other')).toBe(401)
   })
 
+  const inSeconds = (afterMs: number) => Math.floor((Date.now() + afterMs) / 1_000)
+  const RIGHT = { iss: 'https://access.line.me', aud: CHANNEL, sub: USER, exp: inSeconds(3_600_000) }
+  const without = (name: keyof typeof RIGHT) =>
+    Object.fromEntries(Object.entries(RIGHT).filter(([key]) => key !== name))
+  const signed = (claims: object, header: object = {}, key: CryptoKey | Uint8Array = first.key) =>
+    new SignJWT(claims as Record<string, unknown>)
+      .setProtectedHeader({ alg: 'ES256', kid: 'first', ...header })
+      .sign(key)
+
+  test.each<[what: string, forge: () => Promise<string> | string]>([
+    ['an access token', () => 'eyJhbGciOiJIUzI1NiJ9.UnQ_o-GP0VtnwDjbK0C8E_NvK'],
+    [
+      'an ID token of a web login, signed with the channel’s secret',
+      () => signed(RIGHT, { alg: 'HS256' }, new TextEncoder().encode('secret of the channel, 32 digits')),
+    ],
+    [
+      'one signed with the published key as a secret',
+      () => signed(RIGHT, { alg: 'HS256' }, new TextEncoder().encode(JSON.stringify(first.jwk))),
+    ],
+    [
+      'one that brings its own key',
+      async () => {
+        const own = await newSigner('own')
+        return signed(RIGHT, { kid: undefined, jwk: own.jwk }, own.key)
+      },
+    ],
+    [
+      'one that names a key set of its own',
+      async () => signed(RIGHT, { kid: 'own', jku: 'http://127.0.0.1:1/keys' }, (await newSigner('own')).key),
+    ],
+    ['one without an end', () => signed(without('exp'))],
+    ['one without a person', () => signed(without('sub'))],
+    ['one without an audience', () => signed(without('aud'))],
+    ['one of a later time', () => signed({ ...RIGHT, nbf: inSeconds(600_000) })],
+    ['two in one', async () => `${await signed(RIGHT)}.${await signed(RIGHT)}`],
+  ])('%s gets 401, whoever it is of', async (_, forge) => {
+    expect(await refusal(`Bearer ${await forge()}`)).toBe(401)
+    expect(await refusal(`Bearer ${await signed(RIGHT)}`)).toBeNull()
+  })
+
+  test('of a list of persons, or of none, is nobody’s', async () => {
+    for (const sub of [[USER], '', null, 0, { id: USER }])
+      expect(await refusal(`Bearer ${await signed({ ...RIGHT, sub })}`)).not.toBeNull()
+  })
+
   test('signed by an unpublished key of the same id gets 401', async () => {
     expect(await refusal(`Bearer ${await token({ signer: await newSigner('first') })}`)).toBe(401)
   })

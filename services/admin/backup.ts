@@ -3,7 +3,7 @@ import { mkdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { readCommandLine } from '#shared/runtime/command-line.ts'
 import type { Config } from '#shared/runtime/config/config.ts'
-import { writeArchive, verifyBackup } from './backup/archive.ts'
+import { verifyBackup, writeArchive } from './backup/archive.ts'
 import { runCommand, screen, showing, summary, withInstallation } from './backup/command.ts'
 import { takeBackupThroughSocket } from './backup/backup-socket.ts'
 import { takeBackup } from './backup/take-backup.ts'
@@ -24,17 +24,23 @@ const SUFFIX = '.jsonl.zst'
 
 async function backup(config: Config, to: string): Promise<void> {
   const path = to.endsWith(SUFFIX) ? to : newFileIn(to)
-  await writeArchive(path, (write) => {
-    const shown = showing(write)
-    return withInstallation(
-      config,
-      (installation) => takeBackup(installation, shown),
-      () => takeBackupThroughSocket(config.dataDir, shown),
-    )
-  })
-  const { counts } = await verifyBackup(path)
+  let written = ''
+  await writeArchive(
+    path,
+    (write) => {
+      const shown = showing(write)
+      return withInstallation(
+        config,
+        (installation) => takeBackup(installation, shown),
+        () => takeBackupThroughSocket(config.dataDir, shown),
+      )
+    },
+    async (partial) => {
+      written = summary((await verifyBackup(partial)).counts)
+    },
+  )
   screen.progress('')
-  screen.print(`${path}: ${summary(counts)}; ${(statSync(path).size / 1_000_000).toFixed(1)} MB`)
+  screen.print(`${path}: ${written}; ${(statSync(path).size / 1_000_000).toFixed(1)} MB`)
 }
 
 function newFileIn(folder: string): string {

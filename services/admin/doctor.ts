@@ -7,7 +7,7 @@ import { readCommandLine, refuseCommandLine } from '#shared/runtime/command-line
 import { Redis } from 'ioredis'
 import { connect as connectNats } from 'nats'
 import { OLD_BACKUP_MS } from '#shared/core/rules/backup-age.ts'
-import type { Config } from '#shared/runtime/config/config.ts'
+import { type Config, environment } from '#shared/runtime/config/config.ts'
 import { rejectWith, within } from '#shared/runtime/deadline.ts'
 import { publicHosts, readCertificate } from '#shared/service/alerts/certificates.ts'
 import { reachesNobody, readEmergencyReach, REACHES_NOBODY } from '#shared/service/alerts/emergency-reach.ts'
@@ -27,7 +27,7 @@ what to do about each fault. It changes no data.
   bun run doctor [--pilgrims <n>] [--backups <folder>] [--ntp <host>]
 
   --pilgrims   how many phones will record: says how much memory Redis needs (default: 5000)
-  --backups    where the backups are (default: ./backups)
+  --backups    where the backups are (default: EVENT_BACKUP_DIR, else ./backups)
   --ntp        the time server to compare the clock with (default: pool.ntp.org; empty: none)
   --help       show this text
 
@@ -50,6 +50,23 @@ interface Found {
 interface Finding extends Found {
   readonly what: string
 }
+
+/** What to type and to set, where the service runs as programs and where in containers. */
+const PLACES = {
+  programs: {
+    migrate: 'bun run migrate',
+    backUp: 'bun run backup',
+    setting: (names: string) => `Set ${names}.`,
+    clock: 'Set this machine’s clock by NTP.',
+  },
+  containers: {
+    migrate: 'docker compose run --rm migrate',
+    backUp: 'docker compose run --rm backup',
+    setting: (names: string) => `Set ${names} in .env, then docker compose up -d --wait.`,
+    clock: 'Set the clock of the machine on which the containers run by NTP.',
+  },
+} as const
+type Place = keyof typeof PLACES
 
 const LATE = rejectWith(() => new Error(`no answer within ${WAIT_MS / 1_000} s`))
 
@@ -144,7 +161,7 @@ async function disk({ dataDir }: Config): Promise<Found> {
 }
 
 /** Asks a time server (RFC 4330) how far this machine's clock is ahead. */
-async function clock(host: string): Promise<Found> {
+async function clock(host: string, place: Place): Promise<Found> {
   const socket = createSocket('udp4')
   try {
     const sentMs = machineNow()
@@ -164,13 +181,15 @@ async function clock(host: string): Promise<Found> {
     const theirsMs =
       (answer.readUInt32BE(40) - SECONDS_1900_TO_1970 + answer.readUInt32BE(44) / 2 ** 32) * 1_000
     const aheadMs = (sentMs + machineNow()) / 2 - theirsMs
-    return finding(Math.abs(aheadMs) <= CLOCK_MS, apart(aheadMs, host), 'Set this machine’s clock by NTP.')
+    return finding(Math.abs(aheadMs) <= CLOCK_MS, apart(aheadMs, host), PLACES[place].clock)
   } finally {
     socket.close()
   }
 }
 
-async function certificate(host: string, port: number): Promise<Found> {
+async function certificate(host: string, port: number, place: Place): Promise<Found> {
+  if (place === 'containers' && /^(localhost|127\.|\[::1\])/.test(host))
+    return { found: 'not checked: in a container this name means the container itself' }
   const { expiresMs, dueMs, distrust } = await readCertificate(host, port)
   const days = (expiresMs - machineNow()) / DAY_MS
   const found = `${days < 2 ? `${Math.floor(days * 24)} h` : `${Math.floor(days)} days`} left`
@@ -233,24 +252,23 @@ async function palanquin(config: Config): Promise<Found> {
   }
 }
 
-function backups(folder: string): Promise<Found> {
+function backups(folder: string, place: Place): Promise<Found> {
   const newest = readdirSync(folder)
     .filter((name) => name.endsWith('.jsonl.zst'))
     .map((name) => statSync(join(folder, name)).mtimeMs)
     .reduce((one, other) => Math.max(one, other), 0)
   const ageMs = machineNow() - newest
   const found = newest === 0 ? `none in ${folder}` : `the last is ${(ageMs / 3_600_000).toFixed(1)} hours old`
-  return Promise.resolve(
-    finding(isRecent(newest, machineNow(), OLD_BACKUP_MS), found, 'Take one: bun run backup.'),
-  )
+  const todo = `Take one: ${PLACES[place].backUp}.`
+  return Promise.resolve(finding(isRecent(newest, machineNow(), OLD_BACKUP_MS), found, todo))
 }
 
-function settings({ alertUserId, publicUrl, env }: Config): Found {
+function settings({ alertUserId, publicUrl, env }: Config, place: Place): Found {
   const missing = [
     alertUserId === '' && 'EVENT_ALERT_USER_ID (nobody is alerted)',
     env === 'production' && publicUrl.startsWith('https://localhost') && 'EVENT_PUBLIC_URL',
   ].filter((one) => one !== false)
-  return finding(missing.length === 0, 'valid', `Set ${missing.join(', ')}.`)
+  return finding(missing.length === 0, 'valid', PLACES[place].setting(missing.join(', ')))
 }
 
 function identity({ identity: chosen, line: { accessToken } }: Config): Found {
@@ -268,21 +286,24 @@ export interface Options {
   readonly pilgrims: number
   readonly backups: string
   readonly ntp: string
+  readonly place: Place
 }
 
 /** Runs all checks at once. @returns a finding for each, in a stable order */
 export function examine(config: Config, options: Options): Promise<Finding[]> {
   const store = async (what: string, url: string, run: () => Promise<Found>, todo: string) =>
     url === '' ? { what, found: 'embedded' } : check(what, run, todo)
+  const { place } = options
+  const { migrate, backUp } = PLACES[place]
   const redis = (url: string) => redisNode(url.trim(), options.pilgrims, config.flushMs)
   return Promise.all([
-    Promise.resolve({ what: 'settings', ...settings(config) }),
+    Promise.resolve({ what: 'settings', ...settings(config, place) }),
     Promise.resolve({ what: 'identity', ...identity(config) }),
     store(
       'Postgres',
       config.databaseUrl,
       () => postgres(config),
-      'Start Postgres, and run the migration job: bun run migrate.',
+      `Start Postgres, and run the migration job: ${migrate}.`,
     ),
     ...config.redisUrl
       .split(',')
@@ -293,33 +314,36 @@ export function examine(config: Config, options: Options): Promise<Finding[]> {
     ...[options.ntp]
       .filter((host) => host !== '')
       .map((host) =>
-        check('clock', () => clock(host), 'Compare the clock by hand, or name a time server: --ntp.'),
+        check('clock', () => clock(host, place), 'Compare the clock by hand, or name a time server: --ntp.'),
       ),
     ...publicHosts(config).map(({ host, port }) =>
       check(
         `certificate of ${host}`,
-        () => certificate(host, port),
+        () => certificate(host, port, place),
         'Check that the name leads to this machine, and that the port is open.',
       ),
     ),
     check('palanquin', () => palanquin(config), 'Start Postgres: it knows the device.'),
     check('SOS', () => emergencies(config), 'Start Postgres: it knows who is alerted of an SOS.'),
     check('LINE', () => line(config), "Check LINE's access token."),
-    check('backup', () => backups(options.backups), 'Take a backup: bun run backup.'),
+    check('backup', () => backups(options.backups, place), `Take a backup: ${backUp}.`),
   ])
 }
 
 if (import.meta.main) {
   const { pilgrims, ...others } = readCommandLine(USAGE, {
     pilgrims: { type: 'string', default: '5000' },
-    backups: { type: 'string', default: './backups' },
+    backups: { type: 'string' },
     ntp: { type: 'string', default: 'pool.ntp.org' },
   }).values
-  const options = { ...others, pilgrims: Number(pilgrims) }
-  if (!Number.isInteger(options.pilgrims) || options.pilgrims < 1)
+  const count = Number(pilgrims)
+  if (!Number.isInteger(count) || count < 1)
     refuseCommandLine(USAGE, '--pilgrims must be a whole number above 0')
+  // services/Dockerfile sets it.
+  const place = environment().IN_CONTAINER === '1' ? 'containers' : 'programs'
   await runCommand(async (config) => {
-    const findings = await examine(config, options)
+    const { backups = config.backup?.dir ?? './backups', ntp } = others
+    const findings = await examine(config, { pilgrims: count, backups, ntp, place })
     for (const { what, found, todo } of findings) {
       screen.print(`${todo === undefined ? 'ok  ' : 'DO  '}${what}: ${found}`)
       if (todo !== undefined) screen.print(`      ${todo}`)

@@ -51,6 +51,8 @@ import { dayPartition } from '#shared/stores/db/day-partitions.ts'
 import { cursorBatches, type Database, type Tx } from '#shared/stores/db/db.ts'
 import { closeRestoredCounters } from '#shared/points/ledger/counters.ts'
 import { PERSONAL_TABLES } from '#shared/stores/schema/tables.ts'
+import { machineNow } from '#shared/runtime/clock.ts'
+import { withScratchDatabase } from './backup/scratch-database.ts'
 
 /** Tables that have rows in a new installation, or soon after its start. */
 const FILLED_AT_START = [
@@ -403,8 +405,10 @@ async function storeLaterErasures(tx: Tx, later: readonly Erased[]): Promise<voi
 const USAGE = `Restores a backup into an empty installation whose services are stopped.
 
   bun run restore --from <file> [--replace] [--paused]
+  bun run restore --from <file> --check
 
   --from      the backup file; it is read completely and checked before anything is written
+  --check     restore it into a scratch database, which is dropped afterwards, while the services run
   --replace   first delete everything that the installation stores
   --paused    restore an active event as paused
   --help      show this text
@@ -426,12 +430,30 @@ async function restore(
   screen.print(`Restored as of ${backup.header.made_at}: ${summary(backup.counts)}. The event is ${status}.`)
 }
 
+/**
+ * Restores a backup into a database of its own, and drops it. Everything else in the file has been checked when it was
+ * read.
+ */
+async function check(config: Config, from: string): Promise<void> {
+  screen.progress(`Reading and checking ${from}`)
+  const backup = await verifyBackup(from)
+  const options = { paused: false, etags: [], later: [], nowMs: machineNow() }
+  await withScratchDatabase(config, from, (db) => restoreDatabase(db, backup, options))
+  screen.progress('')
+  screen.print(`It can be restored, as of ${backup.header.made_at}: ${summary(backup.counts)}.`)
+}
+
 if (import.meta.main) {
-  const { from, ...options } = readCommandLine(USAGE, {
+  const {
+    from,
+    check: isCheck,
+    ...options
+  } = readCommandLine(USAGE, {
     from: { type: 'string' },
+    check: { type: 'boolean', default: false },
     replace: { type: 'boolean', default: false },
     paused: { type: 'boolean', default: false },
   }).values
   if (from === undefined) refuseCommandLine(USAGE, 'Name the backup: --from <file>.')
-  await runCommand((config) => restore(config, from, options))
+  await runCommand((config) => (isCheck ? check(config, from) : restore(config, from, options)))
 }

@@ -15,6 +15,7 @@ import { repeated } from '#shared/stores/repeated-work.ts'
 import { createNotifications } from './dispatch-notifications.ts'
 import { flush, type FlushContext, type FlushResult } from './flush/flush.ts'
 import { createMaintenance } from './maintenance.ts'
+import { createScheduledBackups } from './scheduled-backups.ts'
 
 /** A flush on demand waits for a running one, because that one may have started before the points arrived. */
 const WAIT_MS = 300_000
@@ -45,6 +46,7 @@ export function createScheduler(context: ServiceContext): Service {
   const notifications = createNotifications(context)
   const certificates = createCertificateReader(context)
   const maintenance = createMaintenance(context)
+  const backups = createScheduledBackups(context, () => running.size > 0)
   const lastFlush = createLastFlush(context)
   let timer: Timer | undefined
   metrics.gauge('event_buffer_pilgrims', () => kv.bufferSize())
@@ -55,6 +57,7 @@ export function createScheduler(context: ServiceContext): Service {
   })
 
   const run = (waitMs: number): Promise<FlushResult> => {
+    backups.giveWay()
     const flushed = span('flush', {}, () => flush(flushing, waitMs)).finally(() => running.delete(flushed))
     running.add(flushed)
     return flushed
@@ -81,6 +84,7 @@ export function createScheduler(context: ServiceContext): Service {
       watch.start()
       maintenance.start()
       notifications.start()
+      backups.start()
       // Not at once: the proxy, or the embedded run itself, does not listen yet.
       certificates.start(false)
       await outbox.on('scheduler.flush', ({ subject }) => flushOnDemand(context, subject, run))
@@ -94,7 +98,7 @@ export function createScheduler(context: ServiceContext): Service {
       stopping.abort()
       await Promise.allSettled([
         ...running,
-        ...[looking, watch, maintenance, notifications, certificates].map((job) => job.stop()),
+        ...[looking, watch, maintenance, notifications, certificates, backups].map((job) => job.stop()),
       ])
     },
   }

@@ -46,11 +46,11 @@ export async function deleteExpired(
 }
 
 /**
- * The time by which records are deleted, epoch milliseconds: the earliest of the clocks of this process, the kv and
- * Postgres, so that one clock that is ahead deletes nothing.
- * @throws KvUnavailable
+ * The time by which records and backups are deleted, epoch milliseconds: the earliest of the clocks of this process, the
+ * kv and Postgres, so that one clock that is ahead deletes nothing.
+ * @throws KvUnavailable; when the database is unavailable
  */
-async function deletionTime({ db, kv, now }: ServiceContext): Promise<number> {
+export async function earliestClock({ db, kv, now }: ServiceContext): Promise<number> {
   const [[row], kvMs] = await Promise.all([
     db.sql<[{ ms: number }]>`SELECT epoch_ms(now()) AS ms`,
     kv.clock(),
@@ -72,9 +72,9 @@ export function createMaintenance(context: ServiceContext) {
     repeated(log, 'the maintenance failed', ms, work)
   const compare = [every(LOSSES_EVERY_MS, checkLosses), every(COMPARE_EVERY_MS, mend)]
   const expire = [
-    every(DELETE_EVERY_MS, async () => deleteExpired(db, await deletionTime(context), context)),
+    every(DELETE_EVERY_MS, async () => deleteExpired(db, await earliestClock(context), context)),
     every(DELETE_EVERY_MS, async () =>
-      deleteUnnamedScreenshots(db, objects, await deletionTime(context), context),
+      deleteUnnamedScreenshots(db, objects, await earliestClock(context), context),
     ),
   ]
   return {

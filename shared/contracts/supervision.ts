@@ -32,7 +32,17 @@ export const Part = z.object({
 })
 export type Part = z.infer<typeof Part>
 
-const ALERTED = ['database', 'flush', 'disk', 'dead-letters', 'lost', 'clock', 'slots', 'memory'] as const
+const ALERTED = [
+  'database',
+  'flush',
+  'disk',
+  'dead-letters',
+  'lost',
+  'clock',
+  'slots',
+  'memory',
+  'backup',
+] as const
 
 export const IncidentCause = z.object({
   key: z.enum([...ALERTED, 'kv', 'objects', 'service']),
@@ -82,6 +92,15 @@ export const Condition = z.object({
   causes: z.array(IncidentCause).describe('What is wrong now, whether or not the owner was alerted yet'),
   alerting: Alerting,
   backup_at: Time.nullable().describe('Time of the latest backup; null: none is known'),
+  backups: z
+    .object({
+      restorable_at: Time.nullable().describe('Moment of the newest one that can be restored; null: none'),
+      checked_at: Time.nullable().describe('When one was last restored into a scratch database; null: never'),
+      check_failed: z.boolean().describe('Whether the newest one could not be restored'),
+      every_hours: z.number().meta({ examples: [24] }),
+    })
+    .nullable()
+    .describe('Scheduled backups; null: there are none, or they cannot be read now'),
   as_of: Time,
 })
 export type Condition = z.infer<typeof Condition>

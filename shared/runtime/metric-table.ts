@@ -76,6 +76,14 @@ export const METRICS = {
   event_buffer_pilgrims: gauge([], 'pilgrims with pending points'),
   event_ledger_points: gauge(['state'], 'points, by outcome'),
   event_last_flush_timestamp_seconds: gauge([], 'time of the last successful flush'),
+  event_backup_restorable_timestamp_seconds: gauge(
+    [],
+    'moment of the newest scheduled backup that can be restored; `NaN`: none, or not scheduled',
+  ),
+  event_backup_due_timestamp_seconds: gauge(
+    [],
+    'when that backup is too old: after twice the interval, or since its check failed',
+  ),
   event_flush_seconds: histogram([], 'duration of a flush of all partitions', [0.1, 1, 5, 20, 60, 300]),
   event_flush_points_total: counter(
     ['outcome'],

@@ -271,6 +271,12 @@ describe('a backup, and its restore', () => {
     expect(String(await rejection(writeArchive(failing, (write) => takeBackup(away, write))))).toContain(
       'away',
     )
+    const unread = writeArchive(
+      failing,
+      (write) => takeBackup(source.installation, write),
+      () => Promise.reject(new Error('other bytes')),
+    )
+    expect(String(await rejection(unread))).toContain('other bytes')
     expect(readdirSync(source.dir).filter((name) => name.includes('failing'))).toEqual([])
   })
 

@@ -49,7 +49,12 @@ describeOnServers('doctor', () => {
     ])
     times.push(await startTimeServer(0), await startTimeServer(60_000))
     writeFileSync(join(directory, 'event.jsonl.zst'), '')
-    options = { pilgrims: 5_000, backups: directory, ntp: `127.0.0.1:${times[0]!.address().port}` }
+    options = {
+      pilgrims: 5_000,
+      backups: directory,
+      ntp: `127.0.0.1:${times[0]!.address().port}`,
+      place: 'programs',
+    }
     well = {
       EVENT_DATA_DIR: directory,
       DATABASE_URL: database.url,
@@ -128,6 +133,27 @@ describeOnServers('doctor', () => {
     const empty = new URL(database.url)
     empty.pathname = '/postgres'
     expect((await todos({ DATABASE_URL: empty.href })).Postgres).toContain('bun run migrate')
+  })
+
+  test('in a container it names what to do there', async () => {
+    const empty = new URL(database.url)
+    empty.pathname = '/postgres'
+    const env = { DATABASE_URL: empty.href, EVENT_ALERT_USER_ID: undefined, ALIAS_HOST: '127.0.0.1' }
+    const ntp = `127.0.0.1:${times[1]!.address().port}`
+    const place = 'containers'
+    const found = await todos(env, { ntp, place, backups: await newDirectory('no-backup') })
+    expect(found).toMatchObject({
+      settings: expect.stringContaining('in .env, then docker compose up -d --wait.'),
+      Postgres: expect.stringContaining('docker compose run --rm migrate'),
+      clock: 'Set the clock of the machine on which the containers run by NTP.',
+      backup: 'Take one: docker compose run --rm backup.',
+    })
+    const findings = await examine(readConfig({ ...well, ...env }), { ...options, place })
+    const certificates = findings.filter(({ what }) => what.startsWith('certificate'))
+    expect(certificates.map(({ found, todo }) => [found.split(':')[0], todo])).toEqual([
+      ['not checked', undefined],
+      ['not checked', undefined],
+    ])
   })
 
   test('compares the clock with a time server', async () => {

@@ -1,6 +1,10 @@
-/** The health report of a database that is busy, and of a process whose clock was set back. */
+/** The health report of a database that is busy, and of a process whose clock was set back; the commit that runs. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { mkdir, rm, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import { createHealth } from '#services/admin/lifecycle/health.ts'
+import { readCommit } from '#shared/runtime/commit.ts'
+import { newDirectory } from '#tests/helpers/process.ts'
 import { stopwatchBy } from '#tests/helpers/stopwatch.ts'
 import { openServiceParts, type ServiceParts } from '#tests/helpers/service-parts.ts'
 
@@ -51,4 +55,36 @@ test('shows a lost database although the clock of the process was set back', asy
   aheadMs = -600_000
   elapsedMs += 1_000
   expect(await health()).toMatchObject({ status: 'error', db: 'error' })
+})
+
+test('the commit is that of the image or of the checkout itself, and is never guessed', async () => {
+  const root = await newDirectory('checkout')
+  const git = (...args: string[]): string => {
+    const identity = ['-c', 'user.name=a', '-c', 'user.email=a@localhost']
+    const { success, stdout, stderr } = Bun.spawnSync(['git', ...identity, ...args], { cwd: root })
+    if (!success) throw new Error(stderr.toString())
+    return stdout.toString().trim()
+  }
+  try {
+    const code = join(root, 'code')
+    await mkdir(code)
+    await writeFile(join(root, 'file'), 'a')
+    expect(await readCommit('', root)).toBeNull()
+    git('init', '--quiet')
+    expect(await readCommit('', root)).toBeNull()
+    git('add', 'file')
+    git('commit', '--quiet', '--no-verify', '-m', 'one')
+    git('tag', 'v1')
+    const head = git('rev-parse', 'HEAD')
+    expect(await readCommit('', root)).toBe(head)
+    await writeFile(join(root, 'file'), 'b')
+    expect(await readCommit('', root)).toBe(`${head}-dirty`)
+    // The checkout is of something else.
+    expect(await readCommit('', code)).toBeNull()
+    expect(await readCommit('f00d', root)).toBe('f00d')
+  } finally {
+    await rm(root, { recursive: true, force: true })
+  }
+  const { commit } = await createHealth(parts.context())()
+  expect(commit).toBe(await readCommit(''))
 })

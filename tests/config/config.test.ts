@@ -279,6 +279,23 @@ describe('the configuration', () => {
     }
   })
 
+  test('backups are scheduled where a folder is named, and none is kept for more than 30 days', () => {
+    const of = (hours: string, keep: string) => ({
+      EVENT_BACKUP_DIR: '/backups',
+      EVENT_BACKUP_HOURS: hours,
+      EVENT_BACKUP_KEEP: keep,
+    })
+    expect(readConfig({}).backup).toBeNull()
+    expect(readConfig({ EVENT_BACKUP_DIR: '/backups' }).backup).toEqual({
+      dir: '/backups',
+      everyMs: 86_400_000,
+      keep: 7,
+    })
+    expect(readConfig(of('0', '7')).backup).toBeNull()
+    expect(readConfig(of('1', '720')).backup).toMatchObject({ everyMs: 3_600_000, keep: 720 })
+    expect(faultsOf(of('24', '31'))).toEqual([expect.stringMatching(/^EVENT_BACKUP_KEEP: .*at most 30 days/)])
+  })
+
   test('the operators’ README lists every setting, with its default', () => {
     const defaults = Object.fromEntries(
       [...readme.matchAll(/^\| `([A-Z0-9_]+)`\s*\| (?:`([^`]*)`)?\s*\|/gm)].map(([, name, value]) => [

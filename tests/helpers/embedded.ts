@@ -44,6 +44,8 @@ export async function startEmbedded(overrides: Environment = {}, root = ROOT): P
       HOME: process.env.HOME,
       TMPDIR: process.env.TMPDIR,
       EVENT_PORT: '0',
+      // A run of more than ten minutes would take one.
+      EVENT_BACKUP_HOURS: '0',
       ...overrides,
       EVENT_DATA_DIR: dataDir,
     },

@@ -40,6 +40,7 @@ const CASES: readonly Case[] = [
     fires: 13,
   },
   { alert: 'FlushLate', series: { event_last_flush_timestamp_seconds: '0x60' }, quiet: 30, fires: 32 },
+  { alert: 'BackupOld', series: { event_backup_due_timestamp_seconds: '600x60' }, quiet: 10, fires: 12 },
   { alert: 'JournalWaits', series: { event_journal_check_ins: '0x10 3x60' }, quiet: 12, fires: 14 },
   {
     alert: 'EventsWait',

@@ -23,6 +23,7 @@ interface Service {
   readonly cpus?: string
   readonly tmpfs?: readonly string[]
   readonly command?: string | readonly string[]
+  readonly deploy?: { readonly replicas: string }
 }
 
 const ROOT = join(import.meta.dir, '../..')
@@ -151,6 +152,7 @@ test('the image runs as an unprivileged user, as process 1, without build files'
   expect(last.slice(user + 1).filter((line) => /^(RUN|COPY|ADD|USER)/.test(line))).toEqual([])
   expect(last.filter((line) => /^COPY .*--chown/.test(line))).toEqual([])
   expect(last).toContain('ENTRYPOINT ["bun"]')
+  expect(lines).toContain('ENV NODE_ENV=production IN_CONTAINER=1')
   expect(read('services/Dockerfile')).not.toMatch(/^(ARG|ENV) .*(TOKEN|SECRET|PASSWORD)/m)
   expect(read('.dockerignore').split('\n')).toContain('*')
 })
@@ -194,6 +196,13 @@ test('what a cluster has besides is isolated as what it extends', () => {
   }
 })
 
+test('the number of trackings is a setting, also in a cluster', () => {
+  expect(compose.services.tracking?.deploy).toEqual({ replicas: '${TRACKING_REPLICAS:-3}' })
+  const cluster = Bun.YAML.parse(read('services/cluster.yml')) as typeof compose
+  expect(cluster.services.tracking?.deploy).toBeUndefined()
+  expect(read('.env.example')).toContain('\n# TRACKING_REPLICAS=3\n')
+})
+
 test('the change log begins with this release, and the image is labelled with it', () => {
   const { version } = JSON.parse(read('package.json')) as { version: string }
   expect(/^## (.+)$/m.exec(read('CHANGELOG.md'))?.[1]).toBe(version)
@@ -201,4 +210,5 @@ test('the change log begins with this release, and the image is labelled with it
   expect(compose.services.migrate?.build?.args).toEqual(['REVISION', 'SOURCE'])
   for (const label of ['revision="$REVISION"', 'source="$SOURCE"'])
     expect(read('services/Dockerfile')).toContain(`org.opencontainers.image.${label}`)
+  expect(read('services/Dockerfile')).toContain('ENV REVISION="$REVISION"')
 })

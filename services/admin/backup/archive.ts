@@ -50,11 +50,16 @@ const End = z.object({
 export type Counts = z.infer<typeof End>['end']
 
 /**
- * Writes an archive to `path`. The file gets this name only when it is complete and synced to disk. Only its owner can
- * read it.
+ * Writes an archive to `path`. The file gets this name only when it is complete, synced to disk and read back. Only its
+ * owner can read it.
+ * @param readBack reads the written file; it does not get its name where this fails
  * @throws CommandRefused when the file exists already
  */
-export async function writeArchive(path: string, fill: (write: Write) => Promise<void>): Promise<void> {
+export async function writeArchive(
+  path: string,
+  fill: (write: Write) => Promise<void>,
+  readBack: (written: string) => Promise<void> = async () => undefined,
+): Promise<void> {
   if (existsSync(path)) throw new CommandRefused(`${path} exists already. Name another file.`)
   const partial = `${path}.partial-${crypto.randomUUID().slice(0, 8)}`
   const compress = createZstdCompress()
@@ -75,6 +80,7 @@ export async function writeArchive(path: string, fill: (write: Write) => Promise
     compress.end()
     await written
     await sync(partial)
+    await readBack(partial)
     await rename(partial, path)
     await sync(dirname(path))
   } catch (error) {

@@ -7,6 +7,9 @@ import type { Health } from '#shared/contracts/operations.ts'
 import { createLastFlush } from '#shared/points/pending-points.ts'
 import { never } from '#shared/runtime/clock.ts'
 import { within } from '#shared/runtime/deadline.ts'
+import { newestBackupMs } from '#shared/service/last-backup.ts'
+import { readCommit } from '#shared/runtime/commit.ts'
+import { environment } from '#shared/runtime/config/config.ts'
 import { RELEASE } from '#shared/runtime/release.ts'
 
 const CACHE_MS = 1_000
@@ -44,14 +47,17 @@ export function createHealth(context: ServiceContext): () => Promise<Health> {
   const readEnded = createReader(false, async () => (await readStatus(db)).status === 'ended')
   const readFlush = createReader<number | null>(null, createLastFlush(context))
   const readSize = createReader(0, () => kv.bufferSize())
+  const readBackup = createReader<number | null>(null, () => newestBackupMs(kv))
   const unknown = Object.fromEntries(publicHosts(config).map(({ host }) => [host, null]))
   const readCertificates = createReader<Health['certificates']>(unknown, async () => {
     const known = Object.entries(await knownCertificates(kv, config))
     return Object.fromEntries(known.map(([host, one]) => [host, one && time(one.expiresMs)]))
   })
 
+  const commit = readCommit(environment().REVISION ?? '').catch(() => null)
+
   const probeAll = async (): Promise<Health> => {
-    const [dbState, kvState, objectsState, ended, lastFlush, size, certificates] = await Promise.all([
+    const [dbState, kvState, objectsState, ended, lastFlush, size, certificates, backup] = await Promise.all([
       probed(db.probe()),
       probed(kv.probe()),
       probed(objects.probe()),
@@ -59,6 +65,7 @@ export function createHealth(context: ServiceContext): () => Promise<Health> {
       readFlush(),
       readSize(),
       readCertificates(),
+      readBackup(),
     ])
     const healthy = dbState === 'ok' && kvState === 'ok'
     return {
@@ -69,7 +76,9 @@ export function createHealth(context: ServiceContext): () => Promise<Health> {
       last_flush: timeOrNull(lastFlush),
       buffer_size: kvState === 'ok' ? size : 0,
       certificates,
+      last_backup: timeOrNull(backup),
       version: RELEASE,
+      commit: await within(commit, READ_MS, () => null),
     }
   }
 

@@ -10,7 +10,7 @@ import type { Condition, Part } from '#shared/contracts/supervision.ts'
 import type { ServiceContext } from '#shared/service/context.ts'
 import { within } from '#shared/runtime/deadline.ts'
 import { type Beats, isReporting, readHeartbeats } from '#shared/service/heartbeat.ts'
-import { lastBackupMs } from '#shared/service/last-backup.ts'
+import { type BackupSchedule, lastBackupMs, readSchedule } from '#shared/service/last-backup.ts'
 import { showLedger } from '../ledger/show-ledger.ts'
 import { incidentSeen } from '../stream/watch.ts'
 
@@ -28,18 +28,20 @@ export function createCondition(
   const checks = createChecks(context)
   const incidents = createIncidentStore(context)
   return async () => {
-    const [report, causes, incident, beats, kvMs, oldest, ledger, memory, backupMs, sos] = await Promise.all([
-      health(),
-      checks(),
-      orNull(incidents.recall()),
-      orNull(readHeartbeats(kv, ServiceName.options)),
-      orNull(kv.clock()),
-      orNull(kv.oldestPending()),
-      orNull(showLedger(context)),
-      orNull(kv.memoryUse()),
-      orNull(lastBackupMs(kv)),
-      orNull(readEmergencyReach(context)),
-    ])
+    const [report, causes, incident, beats, kvMs, oldest, ledger, memory, backupMs, schedule, sos] =
+      await Promise.all([
+        health(),
+        checks(),
+        orNull(incidents.recall()),
+        orNull(readHeartbeats(kv, ServiceName.options)),
+        orNull(kv.clock()),
+        orNull(kv.oldestPending()),
+        orNull(showLedger(context)),
+        orNull(kv.memoryUse()),
+        orNull(lastBackupMs(kv)),
+        orNull(readSchedule(kv)),
+        orNull(readEmergencyReach(context)),
+      ])
     const nowMs = now()
     const parts = [...storesOf(report, nowMs), ...servicesOf(beats, kvMs)]
     return {
@@ -60,10 +62,18 @@ export function createCondition(
       ],
       alerting: { ...alerting, sos },
       backup_at: timeOrNull(backupMs),
+      backups: schedule && backupsOf(schedule),
       as_of: time(nowMs),
     }
   }
 }
+
+const backupsOf = (schedule: BackupSchedule): Condition['backups'] => ({
+  restorable_at: timeOrNull(schedule.restorableMs),
+  checked_at: timeOrNull(schedule.checkedMs),
+  check_failed: schedule.checkFailedMs !== null,
+  every_hours: schedule.everyMs / 3_600_000,
+})
 
 /** A part that is away, which no alert is about: the database has a cause of its own. */
 function causeOfPart({ name, state, processes }: Part): Condition['causes'] {

@@ -550,6 +550,8 @@ export const words = {
       expired: 'Came too late',
     },
     lastFailed: 'Refused by LINE',
+    restored: 'Last restored as a test',
+    unrestorable: 'The newest backup cannot be restored.',
   },
   messages: {
     compose: 'Compose',

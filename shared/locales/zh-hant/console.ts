@@ -538,6 +538,8 @@ export const words: ConsoleWords = {
       expired: '已過時，未發送',
     },
     lastFailed: 'LINE 拒絕',
+    restored: '最近試還原',
+    unrestorable: '最新的備份無法還原。',
   },
   messages: {
     compose: '撰寫',

@@ -29,6 +29,11 @@ const server = (scheme: RegExp, example: string) =>
     .regex(scheme, { error: `must begin with ${example}` })
     .default('')
 
+/**
+ * A scheduled backup is deleted after so many days at the latest: until then it may hold people who were erased since.
+ */
+export const BACKUP_DAYS = 30
+
 /** Every setting and its default; services/README.md, "Settings", describes them. */
 const Settings = z.object({
   EVENT_ENV: flag,
@@ -48,6 +53,9 @@ const Settings = z.object({
   EVENT_ADMIT_MS: count(250),
   EVENT_ADMIT_RETRY_MS: count(8_000),
   EVENT_FLUSH_SECONDS: count(300),
+  EVENT_BACKUP_DIR: z.string().default(''),
+  EVENT_BACKUP_HOURS: count(24, 0, BACKUP_DAYS * 24),
+  EVENT_BACKUP_KEEP: count(7, 1, BACKUP_DAYS * 24),
   EVENT_MAX_AGE_DAYS: count(30, 1, 36_500),
   EVENT_IDENTITY: z.enum(['open', 'line']).optional(),
   EVENT_MAP_DIR: z.string().default(''),
@@ -203,6 +211,12 @@ const lineOf = (s: Parsed) => ({
   dataApiBaseUrl: s.LINE_DATA_API_BASE_URL,
 })
 
+/** Null: backups are not scheduled. */
+const backupOf = (s: Parsed) =>
+  s.EVENT_BACKUP_DIR === '' || s.EVENT_BACKUP_HOURS === 0
+    ? null
+    : { dir: s.EVENT_BACKUP_DIR, everyMs: s.EVENT_BACKUP_HOURS * 3_600_000, keep: s.EVENT_BACKUP_KEEP }
+
 const readFiles = (s: Parsed, faults: string[]) => ({
   area: readArea(s.EVENT_AREA, faults),
   ...readRoute(s.EVENT_ROUTE, faults),
@@ -230,6 +244,10 @@ export function readConfig(env: Environment, isBot = false) {
     )
   if (s.EVENT_IDENTITY === 'line' && !s.LINE_LOGIN_CHANNEL_ID)
     faults.push('LINE_LOGIN_CHANNEL_ID: is required with EVENT_IDENTITY=line')
+  if (s.EVENT_BACKUP_HOURS * s.EVENT_BACKUP_KEEP > BACKUP_DAYS * 24)
+    faults.push(
+      `EVENT_BACKUP_KEEP: times EVENT_BACKUP_HOURS must be at most ${BACKUP_DAYS} days, because backups hold people who were erased since`,
+    )
   const publicUrl = s.EVENT_PUBLIC_URL ?? `https://localhost:${s.EVENT_PORT}`
   const push = readPush(s, publicUrl, isBot, faults)
   if (faults.length > 0) throw new ConfigError(faults)
@@ -253,6 +271,7 @@ export function readConfig(env: Environment, isBot = false) {
     alertUserId: s.EVENT_ALERT_USER_ID,
     maxAgeMs: s.EVENT_MAX_AGE_DAYS * 86_400_000,
     flushMs: s.EVENT_FLUSH_SECONDS * 1_000,
+    backup: backupOf(s),
     bodyBytes: s.EVENT_BODY_BYTES,
     ...files,
     tokens,

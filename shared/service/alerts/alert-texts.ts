@@ -33,6 +33,10 @@ const WHEN: Readonly<Record<Alerting['conditions'][number]['key'], Bilingual>> =
     'zh-Hant': `Redis 的記憶體已用 ${MEMORY_CEILING * 100}%`,
     en: `Redis uses ${MEMORY_CEILING * 100} % of its memory`,
   },
+  backup: {
+    'zh-Hant': '超過兩個間隔沒有備份，或最新的備份無法還原',
+    en: 'No backup was taken for two intervals, or the newest one cannot be restored',
+  },
   service: {
     'zh-Hant': `某個服務的所有程序都超過 ${SILENT_MS / 1_000} 秒沒有消息`,
     en: `No process of a service has reported for ${SILENT_MS / 1_000} s`,
@@ -98,6 +102,10 @@ export const WHAT_TO_DO: Readonly<Record<keyof typeof WHEN | 'kv' | 'objects', B
   memory: {
     'zh-Hant': '按「立即寫入」；若仍然是滿的，調高 REDIS_MAXMEMORY。定位由手機保留。',
     en: 'Press “Flush now”; if it stays full, raise REDIS_MAXMEMORY. Phones keep their points.',
+  },
+  backup: {
+    'zh-Hant': '在 scheduler 的日誌查看原因（資料夾不可寫或磁碟已滿？），排除之後會自動重試；可先手動備份。',
+    en: 'Read the reason in the log of the scheduler: is the folder of the backups full, or not writable? It is tried again within the hour; take one by hand meanwhile.',
   },
   certificate: {
     'zh-Hant': '查看 Caddy 的日誌為何沒有更新憑證，然後更新它。',

@@ -10,6 +10,7 @@ import { LoggableError } from '#shared/runtime/log.ts'
 import { ServiceName } from '#shared/contracts/endpoint.ts'
 import { readLedger } from '#shared/points/ledger/ledger.ts'
 import { isReporting, readClocks, readHeartbeats } from '#shared/service/heartbeat.ts'
+import { overdueMs, readSchedule } from '#shared/service/last-backup.ts'
 import { statfs } from 'node:fs/promises'
 
 export interface Bilingual {
@@ -28,6 +29,7 @@ export interface Cause {
     | 'clock'
     | 'slots'
     | 'memory'
+    | 'backup'
     | 'service'
   readonly failure: boolean
   readonly text: string
@@ -91,6 +93,7 @@ export function createChecks(context: ServiceContext): () => Promise<Cause[]> {
   return async () => {
     const down = await database()
     const others = [flush(), disk(), checkClocks(context), checkSlots(context), checkMemory(context)]
+    others.push(checkBackups(context))
     if (down === null) others.push(countDeadLetters(context), countLost(context))
     return [down, ...(await Promise.all(others))].filter((cause) => cause !== null)
   }
@@ -115,6 +118,18 @@ async function checkMemory({ kv }: ServiceContext): Promise<Cause | null> {
   const percent = Math.floor(use * 100)
   const text = `Redis 的記憶體已用 ${percent}%，定位暫時無法接收 · Redis uses ${percent} % of its memory: points are refused`
   return { key: 'memory', failure: true, text }
+}
+
+async function checkBackups({ kv, now }: ServiceContext): Promise<Cause | null> {
+  const schedule = await withCheckTimeout(readSchedule(kv)).catch(() => null)
+  if (schedule === null || now() < overdueMs(schedule)) return null
+  const { checkFailedMs, restorableMs, sinceMs } = schedule
+  const hours = Math.floor((now() - (restorableMs ?? sinceMs)) / 3_600_000)
+  const text =
+    checkFailedMs === null
+      ? `已 ${hours} 小時沒有備份 · No backup for ${hours} h`
+      : '最新的備份無法還原 · The newest backup cannot be restored'
+  return { key: 'backup', failure: false, text }
 }
 
 /**

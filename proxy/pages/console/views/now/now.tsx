@@ -100,26 +100,30 @@ function Alerts({ condition }: { readonly condition: Resource<Condition> }) {
   )
 }
 
-const isNeglected = ({ backup_at, alerting }: Condition): boolean =>
-  isBackupOld(backup_at) || alerting.channel === null || reachesNobody(alerting)
+const isNeglected = (condition: Condition): boolean =>
+  isBackupOld(condition) || condition.alerting.channel === null || reachesNobody(condition.alerting)
 
 /** What is no fault, and yet is not well; it leads to what to do. */
-const Neglected = ({ condition: { backup_at, alerting } }: { readonly condition: Condition }) => (
-  <>
-    {reachesNobody(alerting) ? (
-      <a class="warn-text strong" href="#/system">
-        {words.value.alerting.sosNobody}
-      </a>
-    ) : null}
-    {isBackupOld(backup_at) || alerting.channel === null ? (
-      <a class="warn-text" href="#/system">
-        {isBackupOld(backup_at) ? <BackupAge at={backup_at} /> : null}
-        {isBackupOld(backup_at) && alerting.channel === null ? ' · ' : null}
-        {alerting.channel === null ? words.value.now.nobodyAlerted : null}
-      </a>
-    ) : null}
-  </>
-)
+function Neglected({ condition }: { readonly condition: Condition }) {
+  const isOld = isBackupOld(condition)
+  const isUnheard = condition.alerting.channel === null
+  return (
+    <>
+      {reachesNobody(condition.alerting) ? (
+        <a class="warn-text strong" href="#/system">
+          {words.value.alerting.sosNobody}
+        </a>
+      ) : null}
+      {isOld || isUnheard ? (
+        <a class="warn-text" href="#/system">
+          {isOld ? <BackupAge condition={condition} /> : null}
+          {isOld && isUnheard ? ' · ' : null}
+          {isUnheard ? words.value.now.nobodyAlerted : null}
+        </a>
+      ) : null}
+    </>
+  )
+}
 
 const Cause = ({ cause }: { readonly cause: Condition['causes'][number] }) => (
   <li class={cause.failure ? 'cause danger' : 'cause warning'}>
@@ -180,15 +184,27 @@ const PartRow = ({ part: { name, state, seen_at, processes } }: { readonly part:
   </li>
 )
 
-/** There is none, or it should be repeated. */
-export const isBackupOld = (at: string | null): boolean =>
-  at === null || now.value - Date.parse(at) > OLD_BACKUP_MS
+type Backups = Pick<Condition, 'backup_at' | 'backups'>
 
-export const BackupAge = ({ at }: { readonly at: string | null }) => (
-  <span class={isBackupOld(at) ? 'warn-text' : undefined} title={at === null ? undefined : date(at)}>
-    {pair(words.value.now.backup, at === null ? words.value.common.never : ago(at))}
-  </span>
-)
+/** The moment of the newest backup; of a schedule's backups, of the newest one that can be restored. */
+const newestBackup = ({ backup_at, backups }: Backups): string | null =>
+  backups === null ? backup_at : backups.restorable_at
+
+/** There is none, or it should be repeated. */
+export function isBackupOld(known: Backups): boolean {
+  const at = newestBackup(known)
+  const oldMs = known.backups === null ? OLD_BACKUP_MS : 2 * known.backups.every_hours * 3_600_000
+  return at === null || now.value - Date.parse(at) > oldMs
+}
+
+export function BackupAge({ condition }: { readonly condition: Backups }) {
+  const at = newestBackup(condition)
+  return (
+    <span class={isBackupOld(condition) ? 'warn-text' : undefined} title={at === null ? undefined : date(at)}>
+      {pair(words.value.now.backup, at === null ? words.value.common.never : ago(at))}
+    </span>
+  )
+}
 
 export type Condition = Data<'readCondition'>
 

@@ -61,12 +61,12 @@ function Alerting({ condition }: { readonly condition: Resource<Condition> }) {
   const said = words.value.alerting
   return (
     <PanelFrom title={said.title} kind="alerting" from={condition}>
-      {({ alerting, backup_at }) => (
+      {(known) => (
         <>
-          <Recipient alerting={alerting} />
-          <SosReach alerting={alerting} />
+          <Recipient alerting={known.alerting} />
+          <SosReach alerting={known.alerting} />
           <LastSent />
-          <Backup at={backup_at} />
+          <Backup condition={known} />
         </>
       )}
     </PanelFrom>
@@ -113,19 +113,32 @@ function LastSent() {
   )
 }
 
-/** No alert is about the backup, so what is missing is said here. */
-const Backup = ({ at }: { readonly at: string | null }) => (
-  <div>
-    <p>
-      <BackupAge at={at} />
-    </p>
-    {isBackupOld(at) ? (
-      <p class="small">
-        <code>bun run backup --to backups/</code>
+function Backup({ condition }: { readonly condition: Condition }) {
+  const said = words.value.alerting
+  const { backups } = condition
+  return (
+    <div>
+      <p>
+        <BackupAge condition={condition} />
       </p>
-    ) : null}
-  </div>
-)
+      {backups === null ? null : (
+        <p class="small">
+          {backups.check_failed
+            ? said.unrestorable
+            : pair(
+                said.restored,
+                backups.checked_at === null ? words.value.common.never : ago(backups.checked_at),
+              )}
+        </p>
+      )}
+      {isBackupOld(condition) ? (
+        <p class="small">
+          <code>bun run backup --to backups/</code>
+        </p>
+      ) : null}
+    </div>
+  )
+}
 
 const EVERY_MS = 20_000
 const COUNTERS = [

@@ -1,0 +1,175 @@
+/** Scheduled backups, taken and restored by the commands that operators type, on stores that fail. */
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { readdirSync, truncateSync, utimesSync, writeFileSync } from 'node:fs'
+import { rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import { verifyBackup, writeArchive } from '#services/admin/backup/archive.ts'
+import { createScheduledBackups, momentOf } from '#services/scheduler/scheduled-backups.ts'
+import { createLog } from '#shared/runtime/log.ts'
+import { createMetrics } from '#shared/runtime/metrics.ts'
+import type { ServiceContext } from '#shared/service/context.ts'
+import { readSchedule } from '#shared/service/last-backup.ts'
+import { fill, type Opened, openInstallation } from '#tests/admin/backup-harness.ts'
+import { newDirectory } from '#tests/helpers/process.ts'
+import { rejection } from '#tests/helpers/rejection.ts'
+import { freePort } from '#tests/helpers/servers.ts'
+import { mountSmallDisk } from '#tests/helpers/small-disk.ts'
+import { describeOnServers } from '#tests/helpers/suite.ts'
+
+const MINUTE = 60_000
+const HOUR = 60 * MINUTE
+const DAY = 24 * HOUR
+/** Long ago, so that no clock of a store is earlier. */
+const START = Date.now() - 90 * DAY
+
+describeOnServers('scheduled backups', () => {
+  let opened: Opened
+  beforeAll(async () => {
+    opened = await openInstallation('real')
+    await fill(opened)
+  })
+  afterAll(() => opened?.close())
+
+  /** A schedule with a folder and a clock of its own. */
+  async function scheduled({ everyMs = DAY, keep = 3, dir = '', gone = {} } = {}) {
+    const { installation } = opened
+    await installation.kv.forget('backup-schedule')
+    const folder = dir || (await newDirectory('scheduled'))
+    const logged: string[] = []
+    let nowMs = START
+    const create = () => {
+      const config = { ...installation.config, backup: { dir: folder, everyMs, keep } }
+      const context = {
+        ...installation,
+        config: { ...config, ...gone },
+        now: () => nowMs,
+        stopwatch: () => () => (nowMs === START ? 0 : HOUR),
+        log: createLog({}, (line) => void logged.push(line)),
+        metrics: createMetrics('scheduler'),
+      }
+      return createScheduledBackups(context as unknown as ServiceContext, () => false)
+    }
+    const backups = create()
+    return {
+      folder,
+      logged,
+      backups,
+      create,
+      files: () => readdirSync(folder).sort(),
+      state: () => readSchedule(installation.kv),
+      /** @returns the time of the look */
+      async lookAfter(ms: number): Promise<number> {
+        nowMs += ms
+        await backups.look()
+        return nowMs
+      },
+    }
+  }
+
+  test('takes one a day, restores it into a scratch database, and keeps so many', async () => {
+    const { folder, backups, create, files, logged, state, lookAfter } = await scheduled({ keep: 2 })
+    writeFileSync(join(folder, 'event-2020-01-01T00-00-00Z.jsonl.zst'), 'by hand')
+    const remains = ['partial-0a1b2c3d', 'scratch-0a1b2c3d'].map((end) => `scheduled-x.jsonl.zst.${end}`)
+    for (const name of remains) {
+      writeFileSync(join(folder, name), '')
+      utimesSync(join(folder, name), 0, 0)
+    }
+    // A process that has just started takes none.
+    await backups.look()
+    expect(await state()).toBeNull()
+
+    const first = await lookAfter(HOUR)
+    expect(logged).toEqual([])
+    expect(files()).toHaveLength(2)
+    expect(files().map(momentOf)).toEqual([null, first])
+    expect(await state()).toEqual({
+      everyMs: DAY,
+      sinceMs: first,
+      restorableMs: first,
+      provenMs: first,
+      checkedMs: first,
+      backupFailedMs: null,
+      checkFailedMs: null,
+    })
+    const { counts } = await verifyBackup(join(folder, files()[1]!))
+    expect(counts.rows.gps_points).toBeGreaterThan(500)
+    const { db, config } = opened.installation
+    if (config.databaseUrl !== '')
+      expect(
+        await db.sql`SELECT FROM pg_database WHERE starts_with(datname, current_database() || '_check_')`,
+      ).toHaveLength(0)
+
+    await lookAfter(DAY - MINUTE)
+    expect(files()).toHaveLength(2)
+    // Two schedulers take one.
+    const other = create()
+    await Promise.all([lookAfter(2 * MINUTE), other.look()])
+    expect(files()).toHaveLength(3)
+    const next = await lookAfter(DAY)
+    const last = await lookAfter(DAY)
+    expect(files().map(momentOf)).toEqual([null, next, last])
+    expect(logged).toEqual([])
+  }, 180_000)
+
+  test('beside good backups one that cannot be restored is found, and replaced within the hour', async () => {
+    const { folder, files, logged, state, lookAfter } = await scheduled({ everyMs: 2 * DAY })
+    const good = await lookAfter(HOUR)
+    const bad = await lookAfter(2 * DAY)
+    truncateSync(join(folder, files()[1]!), 5_000)
+    const found = await lookAfter(DAY + MINUTE)
+    expect(await state()).toMatchObject({ restorableMs: good, provenMs: good, checkFailedMs: found })
+    expect(logged.join()).toContain('is damaged: it is cut off')
+    const again = await lookAfter(HOUR)
+    expect(files().map(momentOf)).toEqual([good, bad, again])
+    expect(await state()).toMatchObject({ restorableMs: again, provenMs: again, checkFailedMs: null })
+  }, 120_000)
+
+  test('a store that is gone fails the backup, which is tried again after an hour', async () => {
+    const away = await scheduled({ gone: { redisUrl: `redis://127.0.0.1:${freePort()}` } })
+    const failed = await away.lookAfter(HOUR)
+    expect(away.logged.join()).toMatch(/does not answer/)
+    expect(await away.state()).toMatchObject({
+      restorableMs: null,
+      backupFailedMs: failed,
+      checkedMs: null,
+    })
+    expect(away.files()).toEqual([])
+    await away.lookAfter(HOUR - MINUTE)
+    expect(away.logged).toHaveLength(1)
+    await away.lookAfter(2 * MINUTE)
+    expect(away.logged).toHaveLength(2)
+  }, 60_000)
+
+  test('a disk that is nearly full is left alone, and a full one keeps no part of a backup', async () => {
+    const disk = await mountSmallDisk(256)
+    if (disk === null) return
+    try {
+      const small = await scheduled({ dir: disk.dir })
+      const failed = await small.lookAfter(HOUR)
+      expect(small.logged.join()).toContain('the disk of the backups is almost full')
+      expect(await small.state()).toMatchObject({ restorableMs: null, backupFailedMs: failed })
+      const path = join(disk.dir, 'full.jsonl.zst')
+      const noise = () => Buffer.from(crypto.getRandomValues(new Uint8Array(60_000))).toString('base64')
+      const writing = writeArchive(path, async (write) => {
+        for (let i = 0; i < 20; i++) await write(JSON.stringify({ noise: noise() }))
+      })
+      expect(String(await rejection(writing))).toContain('ENOSPC')
+      expect(readdirSync(disk.dir)).toEqual([])
+    } finally {
+      await disk.unmount()
+    }
+  }, 60_000)
+
+  test('a folder that cannot be used is told once, and used as soon as it can be', async () => {
+    const parent = await newDirectory('no-folder')
+    writeFileSync(join(parent, 'backups'), 'a file')
+    const { logged, state, lookAfter, files } = await scheduled({ dir: join(parent, 'backups') })
+    const since = await lookAfter(HOUR)
+    expect(await state()).toMatchObject({ sinceMs: since, restorableMs: null, backupFailedMs: since })
+    await lookAfter(MINUTE)
+    expect(logged).toHaveLength(1)
+    await rm(join(parent, 'backups'))
+    await lookAfter(HOUR)
+    expect(files()).toHaveLength(1)
+  }, 60_000)
+})

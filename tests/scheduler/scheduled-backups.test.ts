@@ -1,0 +1,115 @@
+/** What the schedule of backups decides: what is due, what is deleted, and when the owner is alerted. */
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { createHealth } from '#services/admin/lifecycle/health.ts'
+import { expiredBackups, isBackupDue, isCheckDue, momentOf } from '#services/scheduler/scheduled-backups.ts'
+import { createChecks } from '#shared/service/alerts/health-checks.ts'
+import {
+  type BackupSchedule,
+  forgetSchedule,
+  recordBackup,
+  recordSchedule,
+} from '#shared/service/last-backup.ts'
+import { openServiceParts, type ServiceParts } from '#tests/helpers/service-parts.ts'
+
+const HOUR = 3_600_000
+const DAY = 24 * HOUR
+const NOW = Date.parse('2026-04-12T08:00:00Z')
+const WELL: BackupSchedule = {
+  everyMs: DAY,
+  sinceMs: NOW - 9 * DAY,
+  restorableMs: NOW - HOUR,
+  provenMs: NOW - HOUR,
+  checkedMs: NOW - HOUR,
+  backupFailedMs: null,
+  checkFailedMs: null,
+}
+const ago = (...days: number[]) => days.map((one) => NOW - one * DAY)
+
+test('the moment of a backup is in its name; no other file is one of the schedule', () => {
+  expect(momentOf('scheduled-2026-04-12T08-00-00-123Z.jsonl.zst')).toBe(NOW + 123)
+  for (const other of [
+    'event-2026-04-12T08-00-00Z.jsonl.zst',
+    'scheduled-2026-04-12T08-00-00-123Z.jsonl.zst.partial-1',
+  ])
+    expect(momentOf(other)).toBeNull()
+})
+
+test.each([
+  ['keeps the newest ones', ago(0, 1, 2, 3), {}, ago(3)],
+  ['deletes what is older than all of them should be, while backups fail', ago(2, 4), {}, ago(4)],
+  ['keeps the newest one that can be restored', ago(0, 1, 2, 6), { restorableMs: NOW - 6 * DAY }, []],
+  ['deletes even that one after 30 days', ago(29, 31), { restorableMs: NOW - 31 * DAY }, ago(31, 29)],
+  ['takes one of the future for the oldest', [NOW + DAY, ...ago(0, 1)], {}, []],
+  ['and deletes it first', [NOW + DAY, ...ago(0, 1, 2)], {}, [NOW + DAY]],
+])('of three backups a day, the schedule %s', (_, moments, change, deleted) => {
+  const kept = { keep: 3, everyMs: DAY, restorableMs: NOW, ...change }
+  expect(new Set(expiredBackups(moments, NOW, kept))).toEqual(new Set(deleted))
+})
+
+describe('what is due', () => {
+  const failed = (hours: number) => ({ backupFailedMs: NOW - hours * HOUR })
+  const unproven = (hours: number) => ({ checkFailedMs: NOW - hours * HOUR })
+  test.each([
+    ['the first backup', {}, [], true],
+    ['none within the interval', {}, ago(0.9), false],
+    ['the next one after it', {}, ago(1.1), true],
+    ['one although the newest is of the future', {}, [NOW + DAY], true],
+    ['no other one soon after a failure', failed(0.9), [], false],
+    ['another one an hour after a failure', failed(1.1), ago(0.5), true],
+    ['one in place of a backup that cannot be restored', unproven(0.9), ago(0.1), true],
+    ['but not at once', unproven(0.9), ago(0.03), false],
+  ])('%s', (_, change, moments, due) => {
+    expect(isBackupDue({ ...WELL, ...change }, moments, NOW)).toBe(due)
+  })
+
+  test.each([
+    ['no check without a backup', { checkedMs: null }, [], false],
+    ['the first check', { checkedMs: null }, ago(0.1), true],
+    ['one a day', { checkedMs: NOW - 23 * HOUR }, ago(0.1), false],
+    ['the next one', { checkedMs: NOW - 25 * HOUR }, ago(0.1), true],
+    ['a check an hour after one that failed', { checkedMs: NOW - 2 * HOUR, ...unproven(2) }, ago(0.1), true],
+  ])('%s', (_, change, moments, due) => {
+    expect(isCheckDue({ ...WELL, ...change }, moments, NOW)).toBe(due)
+  })
+})
+
+describe('what is told of it', () => {
+  let parts: ServiceParts
+  beforeAll(async () => {
+    parts = await openServiceParts({}, { now: () => NOW })
+  })
+  afterAll(() => parts?.close())
+
+  const causeOf = async (schedule: BackupSchedule) => {
+    await recordSchedule(parts.ports.kv, schedule)
+    return (await createChecks(parts.context())()).find(({ key }) => key === 'backup') ?? null
+  }
+  const cause = (text: string) => ({
+    key: 'backup' as const,
+    failure: false,
+    text: expect.stringContaining(text),
+  })
+
+  test('the owner is alerted when two intervals have passed, or the newest backup cannot be restored', async () => {
+    expect(await causeOf(WELL)).toBeNull()
+    expect(await causeOf({ ...WELL, backupFailedMs: NOW, restorableMs: NOW - 47 * HOUR })).toBeNull()
+    expect(await causeOf({ ...WELL, restorableMs: NOW - 49 * HOUR })).toEqual(cause('No backup for 49 h'))
+    expect(await causeOf({ ...WELL, restorableMs: null, sinceMs: NOW - 47 * HOUR })).toBeNull()
+    expect(await causeOf({ ...WELL, restorableMs: null, sinceMs: NOW - 50 * HOUR })).toEqual(
+      cause('for 50 h'),
+    )
+    expect(await causeOf({ ...WELL, checkFailedMs: NOW })).toEqual(cause('cannot be restored'))
+  })
+
+  test('health tells the newest restorable moment: of the schedule, or without one of the last command', async () => {
+    const { kv } = parts.ports
+    const told = async () => (await createHealth(parts.context())()).last_backup
+    await recordSchedule(kv, { ...WELL, checkFailedMs: NOW, restorableMs: NOW - 3 * DAY })
+    await recordBackup(kv, NOW - DAY)
+    expect(await told()).toBe('2026-04-09T08:00:00.000Z')
+    await forgetSchedule(kv)
+    expect(await told()).toBe('2026-04-11T08:00:00.000Z')
+    await kv.forget('last-backup')
+    expect(await told()).toBeNull()
+  })
+})

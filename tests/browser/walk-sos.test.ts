@@ -5,6 +5,7 @@ import { Language } from '#shared/contracts/bot.ts'
 import { confirmEmergencyEndpoint, emergenciesEndpoint } from '#shared/contracts/emergencies.ts'
 import { dataOf } from '#tests/helpers/answers.ts'
 import { callAs, readAs, setStatus } from '#tests/helpers/test-stack.ts'
+import { post } from '#tests/helpers/pilgrim.ts'
 import { until } from '#tests/helpers/wait.ts'
 import { photograph, seriousFaults } from './browser.ts'
 import { newRecorder } from './phone-watch.ts'
@@ -128,6 +129,32 @@ test.each([
   },
 )
 
+test('the SOS of somebody who was erased elsewhere is told as refused, and one of another walk survives an erasure', async () => {
+  await using other = await app.newPilgrim('Old Lin')
+  await using phone = await app.newPilgrim('Bo')
+  const { page } = phone
+  await page.route('**/api/event/emergency*', (route) => route.abort())
+  await press(page)
+  await page.locator('[data-sos=waits]').waitFor()
+  await page.evaluate((id) => (location.hash = `restore=${id}`), other.userId)
+  await page.getByRole('button', { name: 'Yes, that is me' }).click()
+  await page.getByRole('heading', { name: 'Old Lin' }).waitFor()
+  await page.evaluate(() => (location.hash = 'data'))
+  await page.getByRole('button', { name: 'Delete everything about me' }).click()
+  await page.getByRole('dialog').getByRole('button', { name: 'Delete everything about me' }).click()
+  await page.waitForURL(/#eras/)
+  await page.locator('.notice').filter({ hasText: 'Bo' }).locator('[data-sos=waits]').waitFor()
+  await page.unroute('**/api/event/emergency*')
+  await page.evaluate(() => dispatchEvent(new Event('online')))
+  await until(async () => (await emergencies()).some((one) => one.display_name === 'Bo'), 'the SOS of Bo')
+
+  await using erased = await app.newPilgrim('Ida')
+  const { userId } = erased
+  expect((await post(app.stack, 'me/erase', { user_id: userId, confirm: true })).ok).toBe(true)
+  await press(erased.page)
+  await erased.page.locator('[data-sos=refused]').waitFor()
+})
+
 const STATES: Readonly<Record<string, () => Promise<Phone>>> = {
   async 'no walk'() {
     const phone = await app.newPhone()
@@ -202,7 +229,7 @@ test('before a walk the SOS names whom to call', async () => {
   const { page } = phone
   await page.goto(app.address('?lang=en'))
   await page.getByRole('button', { name: 'SOS' }).click()
-  await page.getByText('Call for help:').waitFor()
+  await page.getByText('Call for help.').waitFor()
   expect(await page.locator('dialog[open] a[href="tel:112"]').count()).toBe(1)
   await photograph(page, 'walk-sos-no-walk')
 })

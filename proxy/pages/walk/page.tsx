@@ -15,7 +15,7 @@ import { Say } from './views/feedback-tab.tsx'
 import { ShareLinks } from './views/shares.tsx'
 import { EventStatus, NewConsent, OutsideLine, Status } from './views/status.tsx'
 import { Survey } from './views/survey.tsx'
-import { SosButton } from './views/sos.tsx'
+import { SosButton, SosOutcome } from './views/sos.tsx'
 import { Tabs } from './views/tabs.tsx'
 import { View as Frame } from './views/view.tsx'
 import { Trackers } from './views/trackers.tsx'
@@ -25,7 +25,7 @@ import { Way } from './views/my-walk.tsx'
 import { Welcome } from './views/welcome.tsx'
 import { type View, view } from './route.ts'
 import { loadWords } from '../frame/language.ts'
-import { valuesRead } from './session/stored-signals.ts'
+import { notKept, valuesRead } from './session/stored-signals.ts'
 import { change, mode } from './session/current-state.ts'
 import { noteTouch, readOften, refreshConfig, refreshProfile } from './session/service.ts'
 import { watchSos } from './emergency/sos.ts'
@@ -96,7 +96,8 @@ function startSession(): void {
   document.addEventListener('visibilitychange', shown)
   // The browser shows a page again that it had stopped: what other pages have kept since then did not reach it.
   window.addEventListener('pageshow', ({ persisted }) => {
-    if (persisted) location.reload()
+    // What a full phone did not keep is in the memory of this page alone.
+    if (persisted && !notKept.peek()) location.reload()
   })
   for (const touch of ['pointerdown', 'keydown']) addEventListener(touch, touched, { passive: true })
 }
@@ -108,6 +109,13 @@ const SosBar = () => (
   </nav>
 )
 
+/** Also where nothing else of a walk is shown. */
+const SosStatus = () => (
+  <div class="status">
+    <SosOutcome />
+  </div>
+)
+
 const App = () => {
   if (mode.value === 'opening')
     return (
@@ -115,12 +123,19 @@ const App = () => {
         <Waiting />
       </Frame>
     )
-  if (mode.value === 'restoring') return <Restore />
+  if (mode.value === 'restoring')
+    return (
+      <>
+        <SosStatus />
+        <Restore />
+      </>
+    )
   if (mode.value === 'no-walk')
     return (
       <>
         {/* Of a pause or the end a newcomer learns before anything else. */}
         <div class="status">
+          <SosOutcome />
           <EventStatus />
           <OutsideLine />
         </div>
@@ -131,6 +146,7 @@ const App = () => {
   if (mode.value === 'erased')
     return (
       <>
+        <SosStatus />
         <Gone />
         <SosBar />
       </>

@@ -276,7 +276,7 @@ export const words = {
     holding: 'Keep holding: the SOS goes to the organisers.',
     short: 'Hold the button for two seconds, or send it here.',
     now: 'Send the SOS now',
-    noWalk: 'This app can send an SOS once you have begun your walk. Call for help:',
+    noWalk: 'This app can send an SOS once you have begun your walk. Call for help.',
     sending: (time: string) => `The SOS of ${time} is being sent.`,
     waits: (time: string) => `The SOS of ${time} is not sent yet. It is waiting for a connection.`,
     sent: (time: string) => `SOS sent at ${time}. Nobody has confirmed it yet.`,

@@ -259,7 +259,7 @@ export const words: WalkWords = {
     holding: 'そのまま押し続けてください。SOS を主催者に送ります。',
     short: 'ボタンを2秒間押し続けるか、ここから送ってください。',
     now: 'SOS を今すぐ送る',
-    noWalk: 'このアプリの SOS は、歩き始めてから使えます。電話で助けを求めてください：',
+    noWalk: 'このアプリの SOS は、歩き始めてから使えます。電話で助けを求めてください。',
     sending: (time) => `${time} の SOS を送っています。`,
     waits: (time) => `${time} の SOS はまだ送られていません。接続を待っています。`,
     sent: (time) => `SOS を ${time} に送信しました。まだ確認されていません。`,

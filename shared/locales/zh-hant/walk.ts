@@ -253,7 +253,7 @@ export const words: WalkWords = {
     holding: '請繼續按住，求救會送給主辦單位。',
     short: '請按住按鈕兩秒，或在這裡送出。',
     now: '立即送出求救',
-    noWalk: '開始行走後才能用這個 App 求救，請打電話：',
+    noWalk: '開始行走後才能用這個 App 求救，請打電話求助。',
     sending: (time) => `${time} 的求救正在送出。`,
     waits: (time) => `${time} 的求救還沒送出，正在等待連線。`,
     sent: (time) => `求救已於 ${time} 送出，還沒有人確認。`,

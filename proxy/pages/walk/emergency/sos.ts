@@ -6,24 +6,24 @@ import { lastFix } from '../recording/recorder.ts'
 import { within } from '../session/answering.ts'
 import { now } from '../session/clock.ts'
 import { erasedElsewhere, person, signInNeeded } from '../session/current-state.ts'
-import { client, noteError } from '../session/service.ts'
+import { client, noteError, ownerNow } from '../session/service.ts'
 import { keepAll, kept } from '../session/stored-signals.ts'
 import { isDue, isShown, type SosPress } from './sos-press.ts'
 
 // Releases before 1.7.0 read and keep one press, under the first name.
-const latest = kept<SosPress | null>('walk-sos', null)
-const earlier = kept<readonly SosPress[]>('walk-sos-earlier', [])
+const [LATEST, EARLIER] = ['walk-sos', 'walk-sos-earlier'] as const
+const latest = kept<SosPress | null>(LATEST, null)
+const earlier = kept<readonly SosPress[]>(EARLIER, [])
 const presses = computed(() => [latest.value ?? [], earlier.value].flat())
 
-function keepPresses([first, ...others]: readonly SosPress[]): void {
-  void keepAll(
+const keepPresses = ([first, ...others]: readonly SosPress[]): Promise<unknown> =>
+  keepAll(
     [
       [latest as Signal, first ?? null],
       [earlier as Signal, others],
     ],
     'strict',
   )
-}
 
 /** Why the last attempt failed, by the time of the press. */
 const errors = signal<ReadonlyMap<number, ClientError>>(new Map())
@@ -35,7 +35,9 @@ function noteOutcome(pressedMs: number, error: ClientError | null): void {
   errors.value = next
 }
 
-export const isCurrent = ({ userId }: SosPress): boolean => userId === person.value?.userId
+/** With LINE somebody else than the walk's pilgrim may be logged in. */
+export const isCurrent = ({ userId }: SosPress): boolean =>
+  userId === person.value?.userId || userId === ownerNow()
 
 /** What the screen tells of, that of the current walk first. */
 export function shownPresses(): readonly SosPress[] {
@@ -54,13 +56,24 @@ export const canSendSos = (): boolean => person.value !== null && !erasedElsewhe
 
 /** Raises an emergency. It replaces an earlier press of the same pilgrim: both are one emergency. */
 export function pressSos(): void {
-  const owner = person.value
-  if (owner === null) return
-  const { userId, name } = owner
+  const walker = person.value
+  const userId = ownerNow()
+  if (walker === null || userId === undefined) return
+  const named = userId === walker.userId ? { name: walker.name } : {}
   const fix = lastFix.value
   const place = fix !== null && now() - fix.t < RECENT_MS ? placeOf(fix) : null
-  const press: SosPress = { userId, name, pressedMs: Date.now(), place, sentMs: null, seenMs: null }
-  keepPresses([press, ...presses.peek().filter((one) => one.userId !== press.userId && one.sentMs === null)])
+  const press: SosPress = {
+    userId,
+    ...named,
+    pressedMs: Date.now(),
+    place,
+    sentMs: null,
+    seenMs: null,
+  }
+  void keepPresses([
+    press,
+    ...presses.peek().filter((one) => one.userId !== press.userId && one.sentMs === null),
+  ])
   void attempt(press, place === null ? findPlace(press) : undefined)
 }
 
@@ -76,13 +89,20 @@ const find = ({ pressedMs }: SosPress): SosPress | undefined =>
 function change(press: SosPress, more: Partial<SosPress>): void {
   const { pressedMs } = press
   if (find(press) === undefined) return
-  keepPresses(presses.peek().map((one) => (one.pressedMs === pressedMs ? { ...one, ...more } : one)))
+  void keepPresses(presses.peek().map((one) => (one.pressedMs === pressedMs ? { ...one, ...more } : one)))
 }
 
 /** The pilgrim wants no more of a press that the service does not take. */
 export function forgetSos({ pressedMs }: SosPress): void {
-  keepPresses(presses.peek().filter((one) => one.pressedMs !== pressedMs))
+  void keepPresses(presses.peek().filter((one) => one.pressedMs !== pressedMs))
   noteOutcome(pressedMs, null)
+}
+
+/** When everything of the current walk is forgotten, what waits of another one stays. @returns the names of it */
+export async function keepSosOfOthers(): Promise<readonly string[]> {
+  const others = presses.peek().filter((press) => !isCurrent(press) && press.sentMs === null)
+  await keepPresses(others)
+  return others.length === 0 ? [] : [LATEST, EARLIER]
 }
 
 /** Attempts that are under way, by the time of the press. */

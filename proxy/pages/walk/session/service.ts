@@ -73,9 +73,13 @@ async function identity(): Promise<{ userId: string; idToken?: string } | undefi
 }
 
 /** Who records, as far as the device knows: a point does not wait for LINE. */
-export async function owner(): Promise<{ userId: string } | undefined> {
+export function ownerNow(): string | undefined {
   const idToken = usesLine.value ? lineTokenNow() : null
-  const userId = (idToken === null ? null : lineUserId(idToken)) ?? person.value?.userId
+  return (idToken === null ? null : lineUserId(idToken)) ?? person.value?.userId
+}
+
+export async function owner(): Promise<{ userId: string } | undefined> {
+  const userId = ownerNow()
   return userId === undefined ? undefined : { userId }
 }
 

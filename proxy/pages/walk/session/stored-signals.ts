@@ -143,8 +143,9 @@ export function forgetWalk(): void {
 }
 
 /** Forgets all values, as after an erasure. Nothing is stored from then on, until the page is loaded again. */
-export async function forgetAll(): Promise<void> {
-  const forgotten = write(new Map([...all.keys(), ...LARGE].map((name) => [name, undefined])), 'strict')
+export async function forgetAll(but: readonly string[] = []): Promise<void> {
+  const names = [...all.keys(), ...LARGE].filter((name) => !but.includes(name))
+  const forgotten = write(new Map(names.map((name) => [name, undefined])), 'strict')
   isClosed = true
   await forgotten
 }

@@ -11,7 +11,7 @@ import { person, recording } from '../session/current-state.ts'
 import { Consent, Sentences } from './welcome.tsx'
 import { leave } from '../notifications/web-push.ts'
 import { forgetAll } from '../session/stored-signals.ts'
-import { sendSos } from '../emergency/sos.ts'
+import { keepSosOfOthers, sendSos } from '../emergency/sos.ts'
 import { clearQueue, queue, waiting } from '../outbox.ts'
 import { SaveWaiting } from './waiting.tsx'
 import { agrees, setConsent } from '../session/consent.ts'
@@ -70,9 +70,10 @@ async function eraseEverything(): Promise<ClientError | null> {
 /** @param complete false: the service still deletes the last parts */
 async function forgetDevice(complete: boolean): Promise<void> {
   stopRecording()
+  const others = await keepSosOfOthers()
   await clearQueue(person.value?.userId ?? null)
   await leave()
-  await forgetAll()
+  await forgetAll(others)
   location.hash = complete ? 'erased' : 'erasing'
   location.reload()
 }

@@ -103,10 +103,11 @@ function useHold() {
     scrollTo(0, 0)
   }
   const begin = () => {
-    if (!canSendSos()) return void (asks.value = true)
     clearTimeout(timer.current)
-    timer.current = window.setTimeout(send, HOLD_MS)
-    isHeld.value = true
+    const canSend = canSendSos()
+    // Without a walk it asks when the finger has left the screen, not under it.
+    timer.current = canSend ? window.setTimeout(send, HOLD_MS) : 0
+    isHeld.value = canSend
   }
   const end = () => {
     if (timer.current === undefined) return

@@ -4,7 +4,7 @@
  */
 
 /** Default limit of a test (ms). */
-export const TEST_MS = 60_000
+export const TEST_MS = 90_000
 /** Default limit of a hook (ms): a set-up starts servers and pages while other files do the same. */
 export const SET_UP_MS = 120_000
 

@@ -198,7 +198,7 @@ describeBothStacks(
           return (await map()).palanquin !== null
         },
         'the palanquin to be on the map',
-        { everyMs: 7_000 },
+        { everyMs: 4_000, timeoutMs: 60_000 },
       )
       const card = async () => dataOf(await post(stack, 'og-image', { user_id: userId }), drawCardEndpoint)
       const before = await card()

@@ -2,6 +2,10 @@
  * `bun run restore`: restores a backup into an empty installation whose services are stopped: pictures, then pending
  * points, then the database in one transaction. So an installation that has rows is completely restored.
  */
+import { constants } from 'node:fs'
+import { access } from 'node:fs/promises'
+import { dirname } from 'node:path'
+import { FREE_BYTES, freeBytesOf } from '#shared/service/alerts/health-checks.ts'
 import { readCommandLine, refuseCommandLine } from '#shared/runtime/command-line.ts'
 import type { Config } from '#shared/runtime/config/config.ts'
 import type { ActivityStatus } from '#shared/contracts/fields.ts'
@@ -14,6 +18,7 @@ import {
   kindOf,
   readArchive,
   rowsOf,
+  CannotRestore,
   CommandRefused,
 } from './backup/archive.ts'
 import { z } from 'zod'
@@ -408,12 +413,12 @@ const USAGE = `Restores a backup into an empty installation whose services are s
   bun run restore --from <file> --check
 
   --from      the backup file; it is read completely and checked before anything is written
-  --check     restore it into a scratch database, which is dropped afterwards, while the services run
+  --check     restore it into an embedded database beside the file, which is deleted afterwards, while the services run
   --replace   first delete everything that the installation stores
   --paused    restore an active event as paused
   --help      show this text
 
-Exit codes: 0 restored, 1 refused or failed, 2 wrong command line.`
+Exit codes: 0 restored, 1 refused or failed, 2 wrong command line, 3 checked: the backup cannot be restored.`
 
 async function restore(
   config: Config,
@@ -430,18 +435,40 @@ async function restore(
   screen.print(`Restored as of ${backup.header.made_at}: ${summary(backup.counts)}. The event is ${status}.`)
 }
 
+/** Errors of Postgres about what is written: the data, a constraint, a name, a limit (SQLSTATE 22, 23, 42, 54). */
+const isAboutContent = (error: unknown): boolean =>
+  error instanceof CommandRefused || /^(22|23|42|54)/.test(String((error as { code?: unknown }).code))
+
 /**
- * Restores a backup into a database of its own, and drops it. Everything else in the file has been checked when it was
- * read.
+ * Restores a backup into a database of its own, and deletes it. Everything else in the file has been checked when it
+ * was read.
+ * @throws CannotRestore when the file cannot be restored; any other error says that it could not be checked
  */
-async function check(config: Config, from: string): Promise<void> {
+async function check(from: string): Promise<void> {
   screen.progress(`Reading and checking ${from}`)
-  const backup = await verifyBackup(from)
+  await access(from, constants.R_OK)
+  const cannotRestore = (error: unknown): never => {
+    throw new CannotRestore(`${from} cannot be restored: ${(error as Error).message}`, { cause: error })
+  }
+  const backup = await verifyBackup(from).catch(cannotRestore)
+  const needed = FREE_BYTES + 3 * backup.rowBytes
+  const free = await freeBytesOf(dirname(from))
+  if (free < needed)
+    throw new CommandRefused(
+      `${from} was not checked: that takes ${megabytes(needed)} MB of its disk, and ${megabytes(free)} MB are free.`,
+    )
   const options = { paused: false, etags: [], later: [], nowMs: machineNow() }
-  await withScratchDatabase(config, from, (db) => restoreDatabase(db, backup, options))
+  await withScratchDatabase(from, (db) =>
+    restoreDatabase(db, backup, options).catch((error: unknown) => {
+      if (isAboutContent(error)) cannotRestore(error)
+      throw error
+    }),
+  )
   screen.progress('')
   screen.print(`It can be restored, as of ${backup.header.made_at}: ${summary(backup.counts)}.`)
 }
+
+const megabytes = (bytes: number): number => Math.ceil(bytes / 1_000_000)
 
 if (import.meta.main) {
   const {
@@ -455,5 +482,5 @@ if (import.meta.main) {
     paused: { type: 'boolean', default: false },
   }).values
   if (from === undefined) refuseCommandLine(USAGE, 'Name the backup: --from <file>.')
-  await runCommand((config) => (isCheck ? check(config, from) : restore(config, from, options)))
+  await runCommand((config) => (isCheck ? check(from) : restore(config, from, options)))
 }

@@ -6,15 +6,16 @@
 import { mkdirSync } from 'node:fs'
 import { readdir, rm, stat, statfs } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { basename, dirname, join } from 'node:path'
 import { readEndProgress } from '#shared/pilgrims/activity-status.ts'
 import { isRecent, machineNow } from '#shared/runtime/clock.ts'
-import { BACKUP_DAYS, type Config } from '#shared/runtime/config/config.ts'
+import { BACKUP_DAYS, type Config, type Environment, environment } from '#shared/runtime/config/config.ts'
 import { errorFields } from '#shared/runtime/log.ts'
 import { FREE_BYTES } from '#shared/service/alerts/health-checks.ts'
 import type { ServiceContext } from '#shared/service/context.ts'
 import {
   type BackupSchedule,
+  CANNOT_RESTORE,
   forgetSchedule,
   overdueMs,
   readSchedule,
@@ -33,9 +34,17 @@ const RETRY_MS = 3_600_000
 const LONGEST_MS = 3_600_000
 const LOCK = 'scheduled-backup'
 const LOCK_MS = 60_000
+/** After so many flushes in a row have ended a backup, it counts as failed. */
+const MOST_GIVE_WAYS = 5
 /** How often a running command is looked after: whether it has to give way, and the lock is renewed. */
 const WATCH_MS = 5_000
 const LARGEST_OUTPUT = 2_000
+
+const FAILURES = {
+  backup: 'the scheduled backup failed',
+  failed: 'a scheduled backup could not be checked',
+  'not restorable': 'a scheduled backup cannot be restored',
+}
 
 const COMMANDS = join(import.meta.dir, '../admin')
 
@@ -53,8 +62,8 @@ export function momentOf(name: string): number | null {
 
 /**
  * Selects the backups to delete: all but the newest `keep`, and those that have been there for as many intervals. The
- * newest one that can be restored stays until `BACKUP_DAYS` are over. A moment in the future is the mistake of a clock:
- * it counts as the oldest.
+ * newest one that can be restored stays until `BACKUP_DAYS` are over, and newer ones that cannot push none out. A moment
+ * in the future is the mistake of a clock: it counts as the oldest.
  * @param moments of the backups that there are (epoch ms)
  */
 export function expiredBackups(
@@ -64,7 +73,8 @@ export function expiredBackups(
     keep,
     everyMs,
     restorableMs,
-  }: Pick<BackupSchedule, 'everyMs' | 'restorableMs'> & { readonly keep: number },
+    checkFailedMs,
+  }: Pick<BackupSchedule, 'everyMs' | 'restorableMs' | 'checkFailedMs'> & { readonly keep: number },
 ): number[] {
   const isPast = (ms: number): boolean => ms <= nowMs
   const newestFirst = moments.toSorted(
@@ -73,7 +83,7 @@ export function expiredBackups(
   return newestFirst.filter((ms, place) => {
     const ageMs = nowMs - ms
     if (ms === restorableMs) return ageMs > BACKUP_DAYS * 86_400_000
-    return place >= keep || ageMs > keep * everyMs
+    return (checkFailedMs === null && place >= keep) || ageMs > keep * everyMs
   })
 }
 
@@ -87,12 +97,13 @@ function scheduleAt(known: BackupSchedule | null, nowMs: number, everyMs: number
     restorableMs: past(known?.restorableMs),
     provenMs: past(known?.provenMs),
     checkedMs: past(known?.checkedMs),
+    checkTriedMs: past(known?.checkTriedMs),
     backupFailedMs: past(known?.backupFailedMs),
     checkFailedMs: past(known?.checkFailedMs),
   }
 }
 
-/** A backup that cannot be restored is none, so after a check that failed the next one is soon due. */
+/** One that cannot be restored is soon replaced, once: if the next one cannot be restored either, more would not help. */
 export function isBackupDue(
   { everyMs, backupFailedMs, checkFailedMs }: BackupSchedule,
   moments: readonly number[],
@@ -101,17 +112,40 @@ export function isBackupDue(
   const retryMs = Math.min(everyMs, RETRY_MS)
   if (backupFailedMs !== null) return !isRecent(backupFailedMs, nowMs, retryMs)
   const [newestMs] = pastOf(moments, nowMs)
-  return newestMs === undefined || !isRecent(newestMs, nowMs, checkFailedMs === null ? everyMs : retryMs)
+  if (newestMs === undefined) return true
+  const isReplaced = checkFailedMs === null || newestMs > checkFailedMs
+  return !isRecent(newestMs, nowMs, isReplaced ? everyMs : retryMs)
 }
 
 export function isCheckDue(
-  { everyMs, checkedMs, checkFailedMs }: BackupSchedule,
+  { everyMs, checkedMs, checkTriedMs, checkFailedMs }: BackupSchedule,
   moments: readonly number[],
   nowMs: number,
 ): boolean {
-  if (pastOf(moments, nowMs).length === 0) return false
-  if (checkFailedMs !== null) return !isRecent(checkFailedMs, nowMs, Math.min(everyMs, RETRY_MS))
-  return checkedMs === null || !isRecent(checkedMs, nowMs, CHECK_EVERY_MS)
+  const [newestMs] = pastOf(moments, nowMs)
+  if (newestMs === undefined) return false
+  if (checkTriedMs === null || checkedMs === null)
+    return checkTriedMs === null || !isRecent(checkTriedMs, nowMs, Math.min(everyMs, RETRY_MS))
+  const isKnown = checkedMs >= checkTriedMs && (checkFailedMs === null || newestMs <= checkedMs)
+  return !isRecent(checkTriedMs, nowMs, isKnown ? CHECK_EVERY_MS : Math.min(everyMs, RETRY_MS))
+}
+
+/** What a check found: of the newest backup, and the newest one that passed, if it is known. */
+interface Checked {
+  readonly newest: Exclude<Outcome, 'gave way'>
+  readonly provenMs: number | null
+}
+
+/** A check that could not be done says nothing of the backup. */
+export function afterCheck(
+  known: BackupSchedule,
+  { newest, provenMs }: Checked,
+  nowMs: number,
+): BackupSchedule {
+  const tried = { ...known, checkTriedMs: nowMs }
+  if (newest === 'failed') return tried
+  const checkFailedMs = newest === 'done' ? null : (known.checkFailedMs ?? nowMs)
+  return { ...tried, provenMs, checkedMs: nowMs, checkFailedMs }
 }
 
 /** After a check that failed, backups that are newer than the one that passed it are not trusted. */
@@ -123,7 +157,7 @@ function restorableOf(
   return provenMs !== null && newestFirst.includes(provenMs) ? provenMs : null
 }
 
-type Outcome = 'done' | 'failed' | 'gave way'
+type Outcome = 'done' | 'failed' | 'not restorable' | 'gave way'
 
 /** A running command, and how to end it before it is done. */
 interface Running {
@@ -149,6 +183,8 @@ export function createScheduledBackups(context: ServiceContext, isFlushing: () =
   const sinceStart = stopwatch()
   let running: Running | null = null
   let isStopping = false
+  /** Backups in a row that a flush has ended. */
+  let givenWay = 0
 
   const mayRun = async (isBackup: boolean): Promise<boolean> =>
     !isStopping &&
@@ -156,14 +192,15 @@ export function createScheduledBackups(context: ServiceContext, isFlushing: () =
     (await readEndProgress(db))?.flush !== 'running'
 
   /** Runs a command of the service to its end, unless it has to give way. */
-  const run = async (command: 'backup' | 'restore', args: readonly string[]): Promise<Outcome> => {
+  const run = async (command: 'backup' | 'restore', path: string): Promise<Outcome> => {
     const isBackup = command === 'backup'
+    const args = isBackup ? ['--to', path] : ['--check', '--from', path]
     if (!(await mayRun(isBackup))) return 'gave way'
     const child = Bun.spawn(withLowPriority([join(COMMANDS, `${command}.ts`), ...args]), {
-      env: environmentOf(config),
+      env: environmentOf(config, environment()),
       stdio: ['ignore', 'ignore', 'pipe'],
     })
-    let outcome: Outcome | null = null
+    let outcome = null as Outcome | null
     running = {
       isBackup,
       end(as) {
@@ -179,9 +216,18 @@ export function createScheduledBackups(context: ServiceContext, isFlushing: () =
     try {
       const said = await new Response(child.stderr).text()
       const code = await child.exited
-      outcome ??= code === 0 ? 'done' : 'failed'
-      if (outcome === 'failed')
-        log.error(`the scheduled ${isBackup ? 'backup' : 'check of a backup'} failed`, {
+      outcome ??= code === 0 ? 'done' : code === CANNOT_RESTORE ? 'not restorable' : 'failed'
+      if (outcome !== 'done') await removeRemains(dirname(path), basename(path))
+      if (isBackup) {
+        givenWay = outcome === 'gave way' && !isStopping ? givenWay + 1 : 0
+        if (givenWay === MOST_GIVE_WAYS) {
+          givenWay = 0
+          log.error('the scheduled backup failed: it takes longer than flushes leave it', {})
+          return 'failed'
+        }
+      }
+      if (outcome === 'failed' || outcome === 'not restorable')
+        log.error(FAILURES[isBackup ? 'backup' : outcome], {
           code: child.signalCode ?? code,
           said: said.slice(-LARGEST_OUTPUT),
         })
@@ -205,22 +251,26 @@ export function createScheduledBackups(context: ServiceContext, isFlushing: () =
       })
       return 'failed'
     }
-    return run('backup', ['--to', join(dir, nameOf(ms))])
+    return run('backup', join(dir, nameOf(ms)))
   }
 
-  /** Restores backups into a scratch database, the newest one first. @returns the first one that can be restored */
+  /** Restores backups into a scratch database, the newest one first, up to the first one that can be restored. */
   const findRestorable = async (
     dir: string,
     newestFirst: readonly number[],
-  ): Promise<number | null | 'gave way'> => {
+    knownMs: number | null,
+  ): Promise<Checked | 'gave way'> => {
     const startedMs = performance.now()
+    let newest: Checked['newest'] | null = null
     for (const ms of newestFirst) {
-      const outcome = await run('restore', ['--check', '--from', join(dir, nameOf(ms))])
+      const outcome = await run('restore', join(dir, nameOf(ms)))
       if (outcome === 'gave way') return outcome
-      if (outcome === 'done') return ms
-      if (performance.now() - startedMs > LONGEST_MS) return null
+      newest ??= outcome
+      if (outcome === 'done') return { newest, provenMs: ms }
+      if (outcome === 'failed' || performance.now() - startedMs > LONGEST_MS)
+        return { newest, provenMs: knownMs !== null && knownMs <= ms ? knownMs : null }
     }
-    return null
+    return { newest: newest ?? 'failed', provenMs: null }
   }
 
   /** @returns what is known after all that was due */
@@ -237,20 +287,25 @@ export function createScheduledBackups(context: ServiceContext, isFlushing: () =
     }
     const newestFirst = pastOf(await momentsIn(dir), nowMs)
     if (isCheckDue(known, newestFirst, nowMs)) {
-      const provenMs = await findRestorable(dir, newestFirst)
-      if (provenMs !== 'gave way')
-        known = {
-          ...known,
-          provenMs,
-          checkedMs: nowMs,
-          checkFailedMs: provenMs === newestFirst[0] ? null : nowMs,
-        }
+      const checked = await findRestorable(dir, newestFirst, known.provenMs)
+      if (checked !== 'gave way') known = afterCheck(known, checked, nowMs)
     }
     known = { ...known, restorableMs: restorableOf(known, newestFirst) }
     for (const ms of expiredBackups(await momentsIn(dir), nowMs, { ...known, keep }))
       await rm(join(dir, nameOf(ms)), { force: true })
     await removeRemains(dir)
     return known
+  }
+
+  /** While no backups are scheduled, those of before are still deleted in time. */
+  const removeOld = async (dir: string): Promise<void> => {
+    await forgetSchedule(kv)
+    const nowMs = await earliestClock(context)
+    const moments = await momentsIn(dir).catch(() => [])
+    if (moments.length === 0) return
+    for (const ms of moments)
+      if (Math.abs(nowMs - ms) > BACKUP_DAYS * 86_400_000) await rm(join(dir, nameOf(ms)), { force: true })
+    await removeRemains(dir)
   }
 
   const lookInto = async (schedule: NonNullable<Config['backup']>): Promise<void> => {
@@ -275,7 +330,7 @@ export function createScheduledBackups(context: ServiceContext, isFlushing: () =
       LOCK_MS / 4,
     )
     try {
-      await lookInto(backup)
+      await (backup.everyMs === 0 ? removeOld(backup.dir) : lookInto(backup))
     } finally {
       clearInterval(renewal)
       await kv.unlock(LOCK, token).catch(() => undefined)
@@ -309,8 +364,18 @@ const withLowPriority = (command: readonly string[]): string[] => [
   ...command,
 ]
 
+/** Variables besides the settings that connections follow: certificates, TLS of Postgres, proxies. */
+const OF_CONNECTIONS = /^(NODE_EXTRA_CA_CERTS|SSL_CERT_(FILE|DIR)|PG[A-Z]+|((HTTPS?|ALL|NO)_PROXY))$/i
+
 /** The settings that the commands need, and no secret besides. */
-const environmentOf = ({
+export const environmentOf = (config: Config, outer: Environment): Record<string, string> => {
+  const connections = Object.entries(outer).filter(
+    (entry): entry is [string, string] => OF_CONNECTIONS.test(entry[0]) && entry[1] !== undefined,
+  )
+  return { ...Object.fromEntries(connections), ...settingsOf(config) }
+}
+
+const settingsOf = ({
   dataDir,
   databaseUrl,
   redisUrl,
@@ -338,13 +403,17 @@ const momentsIn = async (dir: string): Promise<number[]> =>
 const pastOf = (moments: readonly number[], nowMs: number): number[] =>
   moments.filter((ms) => ms <= nowMs).toSorted((one, other) => other - one)
 
-/** Deletes what a command has left that was ended: part of a backup, a scratch database. Both hold personal data. */
-async function removeRemains(dir: string): Promise<void> {
+/**
+ * Deletes what a command has left that was ended: part of a backup, a scratch database. Both hold personal data.
+ * @param of name of the backup whose command has just ended; without it, whatever is older than any command
+ */
+async function removeRemains(dir: string, of?: string): Promise<void> {
   for (const name of await readdir(dir)) {
-    if (!/^scheduled-.*\.(partial|scratch)-\w+$/.test(name)) continue
+    const backup = /^(scheduled-.*)\.(partial|scratch)-\w+$/.exec(name)?.[1]
+    if (backup === undefined) continue
     const path = join(dir, name)
-    const found = await stat(path).catch(() => null)
-    if (found !== null && machineNow() - found.mtimeMs > LONGEST_MS)
+    const found = backup === of ? null : await stat(path).catch(() => null)
+    if (backup === of || (found !== null && machineNow() - found.mtimeMs > LONGEST_MS))
       await rm(path, { recursive: true, force: true })
   }
 }

@@ -160,7 +160,8 @@ export const HoursOfQuery = wholeNumber(1, 8_760)
 /** Pagination of every list: `limit` 1–200 (default 50) and an opaque `cursor`. */
 export const PageQuery = z.object({
   limit: wholeNumber(1, 200).default(50),
-  cursor: z.string().max(512).optional(),
+  // A cursor may hold two ids of 128 characters, percent-encoded and sealed.
+  cursor: z.string().max(2_048).optional(),
 })
 export type PageQuery = z.infer<typeof PageQuery>
 

@@ -6,6 +6,9 @@ import type { KvKeys } from '#shared/stores/kv/kv.ts'
 
 const KEY = 'last-backup'
 const SCHEDULE_KEY = 'backup-schedule'
+/** Exit code of `restore --check` for a file that cannot be restored. */
+export const CANNOT_RESTORE = 3
+
 const KEPT_MS = 10 * 365 * 86_400_000
 
 export const recordBackup = (kv: KvKeys, nowMs: number): Promise<void> =>
@@ -26,11 +29,13 @@ export interface BackupSchedule {
   readonly restorableMs: number | null
   /** Moment of the newest backup that was restored into a scratch database; null: none. */
   readonly provenMs: number | null
-  /** When one was last restored so; null: never. */
+  /** When the newest one was last found restorable or not; null: never. */
   readonly checkedMs: number | null
+  /** When a check was last tried. Later than `checkedMs`: the newest backup could not be checked. */
+  readonly checkTriedMs: number | null
   /** When the latest backup failed; null: it did not. */
   readonly backupFailedMs: number | null
-  /** When the latest check failed, so that the newest backup cannot be restored; null: it did not. */
+  /** Since when checks have found that the newest backup cannot be restored; null: the latest found that it can. */
   readonly checkFailedMs: number | null
 }
 

@@ -291,7 +291,7 @@ describe('the configuration', () => {
       everyMs: 86_400_000,
       keep: 7,
     })
-    expect(readConfig(of('0', '7')).backup).toBeNull()
+    expect(readConfig(of('0', '7')).backup).toMatchObject({ dir: '/backups', everyMs: 0 })
     expect(readConfig(of('1', '720')).backup).toMatchObject({ everyMs: 3_600_000, keep: 720 })
     expect(faultsOf(of('24', '31'))).toEqual([expect.stringMatching(/^EVENT_BACKUP_KEEP: .*at most 30 days/)])
   })

@@ -1,7 +1,15 @@
 /** What the schedule of backups decides: what is due, what is deleted, and when the owner is alerted. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { createHealth } from '#services/admin/lifecycle/health.ts'
-import { expiredBackups, isBackupDue, isCheckDue, momentOf } from '#services/scheduler/scheduled-backups.ts'
+import {
+  afterCheck,
+  environmentOf,
+  expiredBackups,
+  isBackupDue,
+  isCheckDue,
+  momentOf,
+} from '#services/scheduler/scheduled-backups.ts'
+import { readConfig } from '#shared/runtime/config/config.ts'
 import { createChecks } from '#shared/service/alerts/health-checks.ts'
 import {
   type BackupSchedule,
@@ -20,6 +28,7 @@ const WELL: BackupSchedule = {
   restorableMs: NOW - HOUR,
   provenMs: NOW - HOUR,
   checkedMs: NOW - HOUR,
+  checkTriedMs: NOW - HOUR,
   backupFailedMs: null,
   checkFailedMs: null,
 }
@@ -40,14 +49,20 @@ test.each([
   ['keeps the newest one that can be restored', ago(0, 1, 2, 6), { restorableMs: NOW - 6 * DAY }, []],
   ['deletes even that one after 30 days', ago(29, 31), { restorableMs: NOW - 31 * DAY }, ago(31, 29)],
   ['takes one of the future for the oldest', [NOW + DAY, ...ago(0, 1)], {}, []],
+  ['loses none to newer ones that cannot be restored', ago(0, 1, 2, 2.5, 4), { checkFailedMs: NOW }, ago(4)],
   ['and deletes it first', [NOW + DAY, ...ago(0, 1, 2)], {}, [NOW + DAY]],
 ])('of three backups a day, the schedule %s', (_, moments, change, deleted) => {
-  const kept = { keep: 3, everyMs: DAY, restorableMs: NOW, ...change }
+  const kept = { keep: 3, everyMs: DAY, restorableMs: NOW, checkFailedMs: null, ...change }
   expect(new Set(expiredBackups(moments, NOW, kept))).toEqual(new Set(deleted))
 })
 
 describe('what is due', () => {
   const failed = (hours: number) => ({ backupFailedMs: NOW - hours * HOUR })
+  const before = (hours: number | null) => (hours === null ? null : NOW - hours * HOUR)
+  const checked = (hours: number | null, tried = hours) => ({
+    checkedMs: before(hours),
+    checkTriedMs: before(tried),
+  })
   const unproven = (hours: number) => ({ checkFailedMs: NOW - hours * HOUR })
   test.each([
     ['the first backup', {}, [], true],
@@ -57,20 +72,53 @@ describe('what is due', () => {
     ['no other one soon after a failure', failed(0.9), [], false],
     ['another one an hour after a failure', failed(1.1), ago(0.5), true],
     ['one in place of a backup that cannot be restored', unproven(0.9), ago(0.1), true],
-    ['but not at once', unproven(0.9), ago(0.03), false],
+    ['but not at once', unproven(0.01), ago(0.03), false],
+    ['and only one, if that cannot be restored either', unproven(9), ago(0.1), false],
   ])('%s', (_, change, moments, due) => {
     expect(isBackupDue({ ...WELL, ...change }, moments, NOW)).toBe(due)
   })
 
   test.each([
-    ['no check without a backup', { checkedMs: null }, [], false],
-    ['the first check', { checkedMs: null }, ago(0.1), true],
-    ['one a day', { checkedMs: NOW - 23 * HOUR }, ago(0.1), false],
-    ['the next one', { checkedMs: NOW - 25 * HOUR }, ago(0.1), true],
-    ['a check an hour after one that failed', { checkedMs: NOW - 2 * HOUR, ...unproven(2) }, ago(0.1), true],
+    ['no check without a backup', checked(null), [], false],
+    ['the first check', checked(null), ago(0.1), true],
+    ['one a day', checked(23), ago(0.1), false],
+    ['the next one', checked(25), ago(0.1), true],
+    ['no other one of a backup that cannot be restored', { ...checked(2), ...unproven(2) }, ago(0.1), false],
+    ['one of the backup that replaces it', { ...checked(2), ...unproven(2) }, ago(0.03), true],
+    ['none soon after one that could not be done', checked(9, 0.9), ago(0.1), false],
+    ['another one an hour later', checked(9, 1.1), ago(0.1), true],
+    ['also where none was ever done', checked(null, 1.1), ago(0.1), true],
   ])('%s', (_, change, moments, due) => {
     expect(isCheckDue({ ...WELL, ...change }, moments, NOW)).toBe(due)
   })
+
+  test.each([
+    ['passed', { newest: 'done', provenMs: NOW }, { provenMs: NOW, checkedMs: NOW, checkFailedMs: null }],
+    [
+      'found a file that cannot be restored, for the first time',
+      { newest: 'not restorable', provenMs: NOW - DAY },
+      { provenMs: NOW - DAY, checkedMs: NOW, checkFailedMs: NOW },
+    ],
+    ['could not be done', { newest: 'failed', provenMs: null }, {}],
+  ] as const)('a check that %s', (_, checked, change) => {
+    expect(afterCheck(WELL, checked, NOW)).toEqual({ ...WELL, checkTriedMs: NOW, ...change })
+    const failing = { ...WELL, checkFailedMs: NOW - DAY }
+    const stays = checked.newest === 'done' ? null : NOW - DAY
+    expect(afterCheck(failing, checked, NOW).checkFailedMs).toBe(stays)
+  })
+})
+
+test('the commands connect as this process does, and get no other secret', () => {
+  const outer = {
+    NODE_EXTRA_CA_CERTS: '/ca',
+    PGSSLMODE: 'verify-full',
+    https_proxy: 'http://p',
+    EVENT_PUSH_PRIVATE_KEY: 'k',
+  }
+  const { EVENT_PUSH_PRIVATE_KEY, ...connections } = outer
+  const given = environmentOf(readConfig({}), outer)
+  expect(given).toMatchObject(connections)
+  expect(Object.values(given)).not.toContain(EVENT_PUSH_PRIVATE_KEY)
 })
 
 describe('what is told of it', () => {

@@ -10,8 +10,9 @@ import { machineNow } from '#shared/runtime/clock.ts'
 import { DataDirectoryInUse, lockDataDirectory } from '#shared/runtime/data-directory-lock.ts'
 import { OtherSchema } from '#shared/stores/db/migrate.ts'
 import { createLog, errorFields, type Log } from '#shared/runtime/log.ts'
+import { CANNOT_RESTORE } from '#shared/service/last-backup.ts'
 import { openStores } from '#shared/service/service.ts'
-import { type Counts, kindOf, rowsOf, type Write, CommandRefused } from './archive.ts'
+import { type Counts, kindOf, rowsOf, type Write, CannotRestore, CommandRefused } from './archive.ts'
 import type { Installation } from './take-backup.ts'
 
 export const screen = {
@@ -60,7 +61,7 @@ export async function withInstallation<T>(
 /** Errors whose message is shown to the operator. */
 const EXPECTED = [CommandRefused, DataDirectoryInUse, OtherSchema, ConfigError]
 
-/** Runs a command and sets the exit code: 0 done, 1 refused or failed. */
+/** Runs a command and sets the exit code: 0 done, 1 refused or failed, 3 the backup cannot be restored. */
 export async function runCommand(run: (config: Config) => Promise<void>): Promise<void> {
   try {
     for (const name of unknownSettings(environment()))
@@ -68,7 +69,7 @@ export async function runCommand(run: (config: Config) => Promise<void>): Promis
     await run(readConfig(environment()))
   } catch (error) {
     screen.progress('')
-    process.exitCode = 1
+    process.exitCode = error instanceof CannotRestore ? CANNOT_RESTORE : 1
     if (EXPECTED.some((known) => error instanceof known))
       process.stderr.write(`${(error as Error).message}\n`)
     else errorLog().error('the command failed', errorFields(error))

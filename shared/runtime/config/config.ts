@@ -211,9 +211,9 @@ const lineOf = (s: Parsed) => ({
   dataApiBaseUrl: s.LINE_DATA_API_BASE_URL,
 })
 
-/** Null: backups are not scheduled. */
+/** Null: there is no folder. With `everyMs` 0 no backups are taken, but old ones are still deleted. */
 const backupOf = (s: Parsed) =>
-  s.EVENT_BACKUP_DIR === '' || s.EVENT_BACKUP_HOURS === 0
+  s.EVENT_BACKUP_DIR === ''
     ? null
     : { dir: s.EVENT_BACKUP_DIR, everyMs: s.EVENT_BACKUP_HOURS * 3_600_000, keep: s.EVENT_BACKUP_KEEP }
 

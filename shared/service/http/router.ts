@@ -117,8 +117,8 @@ function routeOf<E extends Endpoint>(context: ServiceContext, endpoint: E, handl
         ? stamp(data, set, requestId)
         : enveloped(endpoint, hide(envelope(endpoint, data)), headersOf())
     // An answer that does not say that it may be stored is not left in the browser's files: an id or a token opened it.
-    const mayBeStored = endpoint.method === 'GET' || operator !== null || request.headers.has('authorization')
-    if (mayBeStored && !answer.headers.has('cache-control')) answer.headers.set('cache-control', 'no-store')
+    const isPrivate = endpoint.method === 'GET' || operator !== null || request.headers.has('authorization')
+    if (isPrivate && !answer.headers.has('cache-control')) answer.headers.set('cache-control', 'no-store')
     return answer
   }
   /** Signs the cursor of a page for operators who see pseudonyms. */

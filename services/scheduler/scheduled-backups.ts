@@ -17,9 +17,11 @@ import {
   type BackupSchedule,
   CANNOT_RESTORE,
   forgetSchedule,
+  lastBackupMs,
   overdueMs,
   readSchedule,
   recordSchedule,
+  resumedSchedule,
 } from '#shared/service/last-backup.ts'
 import { isStoreUnavailable, repeated } from '#shared/stores/repeated-work.ts'
 import { earliestClock } from './maintenance.ts'
@@ -100,6 +102,9 @@ function scheduleAt(known: BackupSchedule | null, nowMs: number, everyMs: number
     checkTriedMs: past(known?.checkTriedMs),
     backupFailedMs: past(known?.backupFailedMs),
     checkFailedMs: past(known?.checkFailedMs),
+    lookedMs: nowMs,
+    resumedMs: past(known?.resumedMs),
+    ownMs: known?.ownMs ?? null,
   }
 }
 
@@ -183,6 +188,7 @@ export function createScheduledBackups(context: ServiceContext, isFlushing: () =
   const sinceStart = stopwatch()
   let running: Running | null = null
   let isStopping = false
+  let isResumed = false
   /** Backups in a row that a flush has ended. */
   let givenWay = 0
 
@@ -282,7 +288,10 @@ export function createScheduledBackups(context: ServiceContext, isFlushing: () =
     mkdirSync(dir, { recursive: true, mode: 0o700 })
     let known = before
     if (isBackupDue(known, await momentsIn(dir), nowMs)) {
+      const lastMs = await lastBackupMs(kv)
       const outcome = await takeBackup(dir, nowMs)
+      const nextMs = await lastBackupMs(kv)
+      if (nextMs !== lastMs) known = { ...known, ownMs: nextMs }
       if (outcome !== 'gave way') known = { ...known, backupFailedMs: outcome === 'failed' ? nowMs : null }
     }
     const newestFirst = pastOf(await momentsIn(dir), nowMs)
@@ -320,8 +329,16 @@ export function createScheduledBackups(context: ServiceContext, isFlushing: () =
     await recordSchedule(kv, known)
   }
 
+  const noteResumed = async (): Promise<void> => {
+    const known = await readSchedule(kv)
+    const resumed = known && resumedSchedule(known, await earliestClock(context))
+    if (resumed !== null) await recordSchedule(kv, resumed)
+    isResumed = true
+  }
+
   const looking = repeated(log, 'the scheduled backup failed', LOOK_EVERY_MS, async () => {
     if (backup === null) return forgetSchedule(kv)
+    if (!isResumed) await noteResumed()
     if (sinceStart() < FIRST_AFTER_MS) return
     const token = await kv.lock(LOCK, LOCK_MS)
     if (token === null) return
@@ -336,9 +353,11 @@ export function createScheduledBackups(context: ServiceContext, isFlushing: () =
       await kv.unlock(LOCK, token).catch(() => undefined)
     }
   })
-  const read = async (of: (schedule: BackupSchedule) => number | null): Promise<number> => {
-    const known = await readSchedule(kv)
-    return ((known && of(known)) ?? Number.NaN) / 1_000
+  const read = async (
+    of: (schedule: BackupSchedule, lastMs: number | null) => number | null,
+  ): Promise<number> => {
+    const [known, lastMs] = await Promise.all([readSchedule(kv), lastBackupMs(kv)])
+    return ((known && of(known, lastMs)) ?? Number.NaN) / 1_000
   }
   metrics.gauge('event_backup_restorable_timestamp_seconds', () => read(({ restorableMs }) => restorableMs))
   metrics.gauge('event_backup_due_timestamp_seconds', () => read(overdueMs))

@@ -37,6 +37,12 @@ export interface BackupSchedule {
   readonly backupFailedMs: number | null
   /** Since when checks have found that the newest backup cannot be restored; null: the latest found that it can. */
   readonly checkFailedMs: number | null
+  /** When the scheduler last looked what is due. */
+  readonly lookedMs: number
+  /** When it looked again after a long pause of the installation; null: there was none. */
+  readonly resumedMs: number | null
+  /** What `lastBackupMs` was after the latest backup of the schedule: another value is a backup taken by hand. */
+  readonly ownMs: number | null
 }
 
 export const recordSchedule = (kv: KvKeys, schedule: BackupSchedule): Promise<void> =>
@@ -50,15 +56,42 @@ export async function readSchedule(kv: KvKeys): Promise<BackupSchedule | null> {
   return held === null ? null : (JSON.parse(held) as BackupSchedule)
 }
 
-/** Moment of the newest backup that can be restored, as far as is known; null: none. @throws KvUnavailable */
+/** The newest one of the schedule that can be restored, or a later one that was taken by hand; null: none is known. */
+export function newestMs(schedule: BackupSchedule | null, lastMs: number | null): number | null {
+  if (schedule === null) return lastMs
+  const { restorableMs, ownMs } = schedule
+  return lastMs !== null && lastMs !== ownMs && lastMs > (restorableMs ?? 0) ? lastMs : restorableMs
+}
+
+/** @throws KvUnavailable */
 export async function newestBackupMs(kv: KvKeys): Promise<number | null> {
-  const schedule = await readSchedule(kv)
-  return schedule === null ? lastBackupMs(kv) : schedule.restorableMs
+  const [schedule, lastMs] = await Promise.all([readSchedule(kv), lastBackupMs(kv)])
+  return newestMs(schedule, lastMs)
 }
 
 /** A backup may be missed once: the next one is due then. */
 const OVERDUE_AFTER = 2
+/** After a pause of the installation, the first backup has this time (ms). */
+const RESUME_MS = 2 * 3_600_000
 
-/** From then on the owner is alerted (epoch ms): the newest restorable backup is too old, or the check has failed. */
-export const overdueMs = (schedule: BackupSchedule): number =>
-  schedule.checkFailedMs ?? (schedule.restorableMs ?? schedule.sinceMs) + OVERDUE_AFTER * schedule.everyMs
+/**
+ * From then on the owner is alerted (epoch ms): the newest backup is too old, or the check has failed and none was
+ * taken by hand since.
+ * @param lastMs as `lastBackupMs`
+ */
+export function overdueMs(schedule: BackupSchedule, lastMs: number | null): number {
+  const { everyMs, sinceMs, restorableMs, checkFailedMs, resumedMs } = schedule
+  const newest = newestMs(schedule, lastMs)
+  if (checkFailedMs !== null && (newest === restorableMs || newest! < checkFailedMs)) return checkFailedMs
+  return Math.max((newest ?? sinceMs) + OVERDUE_AFTER * everyMs, (resumedMs ?? 0) + RESUME_MS)
+}
+
+/**
+ * Notes that the installation runs again after a pause in which backups became due. A process that dies before it has
+ * looked notes it once.
+ * @returns null: there was no pause
+ */
+export function resumedSchedule(known: BackupSchedule, nowMs: number): BackupSchedule | null {
+  const wasPaused = nowMs - known.lookedMs > known.everyMs / 2
+  return wasPaused && (known.resumedMs ?? 0) <= known.lookedMs ? { ...known, resumedMs: nowMs } : null
+}

@@ -1,5 +1,8 @@
 /** A flush that runs during an erasure does not store the pilgrim again. */
 import { expect, test } from 'bun:test'
+import { noteCleared } from '#services/admin/event/set-event.ts'
+import { readClearedMs } from '#shared/pilgrims/event-settings.ts'
+import { readConfig } from '#shared/runtime/config/config.ts'
 import { flushSlice } from '#services/scheduler/flush/flush-slice.ts'
 import { type Pending, userHash } from '#shared/stores/kv/kv.ts'
 import { expectProjections } from './projections.ts'
@@ -99,6 +102,9 @@ describeFlushHarness('erased pilgrims', (harness) => {
     await set(3, harness.nowMs + 86_400_000)
     await harness.buffer('walks', walk(10, clearedMs - 300_000))
     expect(await harness.flush()).toMatchObject({ stored: 10, erased: 0 })
+    const ahead = Date.now() + 86_400_000
+    await harness.db.transaction((tx) => noteCleared(tx, { config: readConfig({}) }, ahead))
+    expect(await harness.db.transaction(readClearedMs)).toBeLessThan(ahead - 80_000_000)
     await harness.db.sql`TRUNCATE event_settings`
     await expectProjections(harness.db, harness.calendar)
   })

@@ -91,6 +91,9 @@ describeOnServers('scheduled backups', () => {
       checkTriedMs: first,
       backupFailedMs: null,
       checkFailedMs: null,
+      lookedMs: first,
+      resumedMs: null,
+      ownMs: expect.any(Number) as number,
     })
     const { counts } = await verifyBackup(join(folder, files()[1]!))
     expect(counts.rows.gps_points).toBeGreaterThan(500)

@@ -14,8 +14,10 @@ import { createChecks } from '#shared/service/alerts/health-checks.ts'
 import {
   type BackupSchedule,
   forgetSchedule,
+  overdueMs,
   recordBackup,
   recordSchedule,
+  resumedSchedule,
 } from '#shared/service/last-backup.ts'
 import { openServiceParts, type ServiceParts } from '#tests/helpers/service-parts.ts'
 
@@ -31,6 +33,9 @@ const WELL: BackupSchedule = {
   checkTriedMs: NOW - HOUR,
   backupFailedMs: null,
   checkFailedMs: null,
+  lookedMs: NOW,
+  resumedMs: null,
+  ownMs: null,
 }
 const ago = (...days: number[]) => days.map((one) => NOW - one * DAY)
 
@@ -121,6 +126,30 @@ test('the commands connect as this process does, and get no other secret', () =>
   expect(Object.values(given)).not.toContain(EVENT_PUSH_PRIVATE_KEY)
 })
 
+test.each([
+  ['two intervals after the newest one', {}, null, NOW - HOUR + 2 * DAY],
+  ['or after a later one taken by hand', {}, NOW, NOW + 2 * DAY],
+  ['not after an own one that is not proven', { ownMs: NOW }, NOW, NOW - HOUR + 2 * DAY],
+  ['since its check failed', { checkFailedMs: NOW - 2 * HOUR }, null, NOW - 2 * HOUR],
+  ['not while one taken by hand is later', { checkFailedMs: NOW - 2 * HOUR }, NOW, NOW + 2 * DAY],
+  [
+    'not before the first one after a pause',
+    { restorableMs: NOW - 9 * DAY, resumedMs: NOW },
+    null,
+    NOW + 2 * HOUR,
+  ],
+])('a backup is overdue %s', (_, change, lastMs, atMs) => {
+  expect(overdueMs({ ...WELL, ...change }, lastMs)).toBe(atMs)
+})
+
+test.each([
+  ['a pause', { lookedMs: NOW - DAY }, NOW],
+  ['a restart is none', { lookedMs: NOW - HOUR }, undefined],
+  ['once, if the process dies before it looks', { lookedMs: NOW - 3 * DAY, resumedMs: NOW - DAY }, undefined],
+])('the schedule notes %s', (_, change, resumedMs) => {
+  expect(resumedSchedule({ ...WELL, ...change }, NOW)?.resumedMs).toBe(resumedMs)
+})
+
 describe('what is told of it', () => {
   let parts: ServiceParts
   beforeAll(async () => {
@@ -149,12 +178,15 @@ describe('what is told of it', () => {
     expect(await causeOf({ ...WELL, checkFailedMs: NOW })).toEqual(cause('cannot be restored'))
   })
 
-  test('health tells the newest restorable moment: of the schedule, or without one of the last command', async () => {
+  test('health tells the newest restorable moment: of the schedule, or of a later command', async () => {
     const { kv } = parts.ports
     const told = async () => (await createHealth(parts.context())()).last_backup
-    await recordSchedule(kv, { ...WELL, checkFailedMs: NOW, restorableMs: NOW - 3 * DAY })
+    const failing = { ...WELL, checkFailedMs: NOW, restorableMs: NOW - 3 * DAY }
+    await recordSchedule(kv, { ...failing, ownMs: NOW - DAY })
     await recordBackup(kv, NOW - DAY)
     expect(await told()).toBe('2026-04-09T08:00:00.000Z')
+    await recordSchedule(kv, failing)
+    expect(await told()).toBe('2026-04-11T08:00:00.000Z')
     await forgetSchedule(kv)
     expect(await told()).toBe('2026-04-11T08:00:00.000Z')
     await kv.forget('last-backup')

@@ -107,9 +107,12 @@ export async function noteCleared(
   nowMs: number,
 ): Promise<void> {
   await lockSettings(tx)
+  // A time that lies ahead is ignored until then, so points that were answered with success would be dropped later.
+  const [postgres] = await tx.sql<[{ ms: number }]>`SELECT epoch_ms(clock_timestamp()) AS ms`
+  const clearedMs = Math.min(nowMs, Math.floor(postgres.ms))
   const rows = await readVersions(tx)
   const { rehearsal } = partsAfter(config.event.parts, rows)
-  const value = { ...rehearsal, cleared_at: time(nowMs) }
+  const value = { ...rehearsal, cleared_at: time(clearedMs) }
   await addVersion(tx, rows, { part: 'rehearsal', value, changedAt: new Date(nowMs), changedBy: null })
 }
 

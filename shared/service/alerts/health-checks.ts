@@ -10,7 +10,7 @@ import { LoggableError } from '#shared/runtime/log.ts'
 import { ServiceName } from '#shared/contracts/endpoint.ts'
 import { readLedger } from '#shared/points/ledger/ledger.ts'
 import { isReporting, readClocks, readHeartbeats } from '#shared/service/heartbeat.ts'
-import { overdueMs, readSchedule } from '#shared/service/last-backup.ts'
+import { lastBackupMs, newestMs, overdueMs, readSchedule } from '#shared/service/last-backup.ts'
 import { statfs } from 'node:fs/promises'
 
 export interface Bilingual {
@@ -121,10 +121,13 @@ async function checkMemory({ kv }: ServiceContext): Promise<Cause | null> {
 }
 
 async function checkBackups({ kv, now }: ServiceContext): Promise<Cause | null> {
-  const schedule = await withCheckTimeout(readSchedule(kv)).catch(() => null)
-  if (schedule === null || now() < overdueMs(schedule)) return null
-  const { checkFailedMs, restorableMs, sinceMs } = schedule
-  const hours = Math.floor((now() - (restorableMs ?? sinceMs)) / 3_600_000)
+  const read = Promise.all([readSchedule(kv), lastBackupMs(kv)])
+  const [schedule, last] = await withCheckTimeout(read).catch(() => [null, null] as const)
+  // A time in the future is the mistake of a clock.
+  const lastMs = last !== null && last > now() ? null : last
+  if (schedule === null || now() < overdueMs(schedule, lastMs)) return null
+  const { checkFailedMs, sinceMs } = schedule
+  const hours = Math.floor((now() - (newestMs(schedule, lastMs) ?? sinceMs)) / 3_600_000)
   const text =
     checkFailedMs === null
       ? `已 ${hours} 小時沒有備份 · No backup for ${hours} h`

@@ -51,10 +51,41 @@ test.each([
     ['far village 1.0', 'school 3.8', 'well 4.1', 'inn 5.7'],
     false,
   ],
+  [
+    'beside the route: by air, too',
+    there,
+    at(4.5, 1.5),
+    ['school 1.3', 'far village 1.6', 'well 2.1', 'inn 4.7'],
+    false,
+  ],
+  [
+    'on its other side',
+    there,
+    at(4.5, -1.5),
+    ['school 1.9', 'well 2.1', 'far village 4.5', 'inn 4.7'],
+    false,
+  ],
+  ['across the road', there.slice(0, 4), at(4, -0.09), ['school 0.4', 'well 2.0', 'inn 5.0'], true],
 ])('%s', (_where, walked, here, expected, isAlong) => {
   const next = nextOfEachKind(ROUTE, PLACES, walked, here)
   expect(next.map(({ place: { name }, metres }) => `${name} ${(metres / 1_000).toFixed(1)}`)).toEqual(
     expected,
   )
   expect(next.every((one) => one.isAlong === isAlong)).toBe(true)
+})
+
+const oneWay = measureRoute([there], 10)
+/** The way back is 80 m beside the way there. */
+const parallel = measureRoute([[...there, ...there.map((_, km) => at(10 - km, 0.08))]], 20.08)
+
+test.each([
+  ['before it', parallel, 4, 3, '1.0'],
+  ['past it: ahead again on the leg beside', parallel, 4, 6, '10.2'],
+  ['on one way, past it', oneWay, 4, 6, null],
+  ['past it, before the next point of the line', oneWay, 1.75, 1.9, null],
+  ['before it, at the last point of the line', oneWay, 2.25, 2, '0.3'],
+])('a place beside the route, %s', (_where, route, placeKm, hereKm, expected) => {
+  const walked = there.slice(0, Math.ceil(hereKm))
+  const [next] = nextOfEachKind(route, [place('water', 'well', placeKm)], walked, at(hereKm))
+  expect(next === undefined ? null : (next.metres / 1_000).toFixed(1)).toBe(expected)
 })

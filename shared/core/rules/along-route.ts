@@ -52,6 +52,8 @@ const OFF_ROUTE_M = 2_000
  * error of a phone.
  */
 const EQUALLY_NEAR_M = 50
+/** The same for a place along the way: the distance between an outbound and a return leg that both serve it. */
+const SERVED_M = 300
 /** A pilgrim who went back by less than this is still on the same passage. */
 const BACK_KM = 0.2
 /** Maximum number of places of the walked line that are followed. */
@@ -61,6 +63,9 @@ const REACH_DEGREES = OFF_ROUTE_M / METRES_PER_DEGREE
 interface Foot {
   readonly km: number
   readonly offM: number
+  /** Where on its leg, from 0 to 1, and the number of the leg. */
+  readonly share: number
+  readonly leg: number
 }
 
 /** Where on a leg (x, y) the point nearest to (px, py) is, from 0 to 1. */
@@ -70,7 +75,8 @@ export const shareAlong = (x: number, y: number, px: number, py: number): number
 /**
  * The point of a leg nearest to a place, on a plane, which is accurate enough near the route; null when too far away.
  */
-function footOn({ from, to, startKm, km }: Leg, at: Place, narrow: number): Foot | null {
+function footOn({ legs }: MeasuredRoute, leg: number, at: Place, narrow: number): Foot | null {
+  const { from, to, startKm, km } = legs[leg]!
   const y = to.lat - from.lat
   const py = at.lat - from.lat
   // Most legs of a long route are far away, so they are excluded first.
@@ -80,48 +86,55 @@ function footOn({ from, to, startKm, km }: Leg, at: Place, narrow: number): Foot
   if (px < Math.min(0, x) - REACH_DEGREES || px > Math.max(0, x) + REACH_DEGREES) return null
   const share = shareAlong(x, y, px, py)
   const offM = Math.sqrt((px - share * x) ** 2 + (py - share * y) ** 2) * METRES_PER_DEGREE
-  return offM > OFF_ROUTE_M ? null : { km: startKm + share * km, offM }
+  return offM > OFF_ROUTE_M ? null : { km: startKm + share * km, offM, share, leg }
 }
 
-/** The nearest point of each passage of the route near a place, in the order of the route. */
-function passagesNear({ legs }: MeasuredRoute, at: Place): Foot[] {
+/**
+ * The nearest point of each passage of the route near a place, in the order of the route.
+ * @param equallyNearM passages farther away than the nearest one by more than this do not count
+ */
+function passagesNear(route: MeasuredRoute, at: Place, equallyNearM: number): Foot[] {
   const narrow = Math.cos((at.lat * Math.PI) / 180)
   const feet: Foot[] = []
   let least = Infinity
-  for (const leg of legs) {
-    const foot = footOn(leg, at, narrow)
+  for (let leg = 0; leg < route.legs.length; leg++) {
+    const foot = footOn(route, leg, at, narrow)
     if (foot === null) continue
     feet.push(foot)
     least = Math.min(least, foot.offM)
   }
   const passages: Foot[] = []
-  let lastKm = -Infinity
+  let last: Foot | null = null
   for (const foot of feet) {
-    if (foot.offM > least + EQUALLY_NEAR_M) continue
-    const held = foot.km - lastKm < BACK_KM ? passages.at(-1) : undefined
+    if (foot.offM > least + equallyNearM) continue
+    const held = last !== null && isSamePassage(last, foot) ? passages.at(-1) : undefined
     if (held === undefined) passages.push(foot)
     else if (foot.offM < held.offM) passages[passages.length - 1] = foot
-    lastKm = foot.km
+    last = foot
   }
   return passages
 }
+
+/** The end of a leg is on the same passage as the point of the next leg that it leads to. */
+const isSamePassage = (last: Foot, foot: Foot): boolean =>
+  foot.km - last.km < BACK_KM || (foot.leg === last.leg + 1 && (last.share === 1 || foot.share === 0))
 
 /** How far along the route the walked line has reached, and where on the route it ends; null off the route. */
 function follow(
   route: MeasuredRoute,
   walked: readonly Place[],
   here: Place,
-): { readonly reachedKm: number; readonly km: number | null } {
+): { readonly reachedKm: number; readonly foot: Foot | null } {
   const every = Math.max(1, Math.ceil(walked.length / FOLLOWED))
   let reachedKm = 0
-  let km: number | null = null
+  let foot: Foot | null = null
   for (const place of [...walked.filter((_, i) => i % every === 0), here]) {
-    const passages = passagesNear(route, place)
+    const passages = passagesNear(route, place, EQUALLY_NEAR_M)
     const ahead = passages.find((one) => one.km >= reachedKm - BACK_KM)
-    km = (ahead ?? passages.toSorted((a, b) => a.offM - b.offM)[0])?.km ?? null
-    if (km !== null) reachedKm = ahead === undefined ? km : Math.max(reachedKm, km)
+    foot = ahead ?? passages.toSorted((a, b) => a.offM - b.offM)[0] ?? null
+    if (foot !== null) reachedKm = ahead === undefined ? foot.km : Math.max(reachedKm, foot.km)
   }
-  return { reachedKm, km }
+  return { reachedKm, foot }
 }
 
 /**
@@ -131,7 +144,7 @@ function follow(
  * @returns kilometres along the route; null off the route
  */
 export const kmAlong = (route: MeasuredRoute, walked: readonly Place[], here: Place): number | null =>
-  follow(route, walked, here).km
+  follow(route, walked, here).foot?.km ?? null
 
 /**
  * The stretch of the route that a walked line covers: from its first place on the route to the farthest one it reaches.
@@ -142,7 +155,7 @@ export function stretchWalked(
   route: MeasuredRoute,
   walked: readonly Place[],
 ): { readonly fromKm: number; readonly toKm: number } | null {
-  const on = walked.filter((place) => passagesNear(route, place).length > 0)
+  const on = walked.filter((place) => passagesNear(route, place, EQUALLY_NEAR_M).length > 0)
   const [first, last] = [on[0], on.at(-1)]
   if (first === undefined || last === undefined) return null
   return { fromKm: follow(route, [], first).reachedKm, toKm: follow(route, on, last).reachedKm }
@@ -202,18 +215,21 @@ export interface PlaceAhead<P> {
   readonly isAlong: boolean
 }
 
+/** Farther from the route, the distance along it is not what there is to walk. */
+const BESIDE_ROUTE_M = 100
+
 const passed = new WeakMap<object, readonly Foot[]>()
 
 /** The passages of the route that are near a place; of a place they do not change. */
 function passagesOf(route: MeasuredRoute, place: Place): readonly Foot[] {
-  const known = passed.get(place) ?? passagesNear(route, place)
+  const known = passed.get(place) ?? passagesNear(route, place, SERVED_M)
   passed.set(place, known)
   return known
 }
 
 /**
- * The next place of each kind, the nearest first: along the route ahead of somebody who is on it, or in a straight line
- * for who is off the route. Where the way back passes a place again, it is ahead again.
+ * The next place of each kind, the nearest first: along the route ahead of a pilgrim on it, or in a straight line for
+ * one who is off the route. Where the way back passes a place again, it is ahead again.
  * @param places of this route; more than 2 km off it, they are ahead of nobody who walks it
  * @param walked in the order of time
  */
@@ -223,17 +239,18 @@ export function nextOfEachKind<P extends Place & { readonly kind: string }>(
   walked: readonly Place[],
   here: Place,
 ): PlaceAhead<P>[] {
-  const hereKm = kmAlong(route, walked, here)
+  const { foot } = follow(route, walked, here)
+  const hereKm = foot === null || foot.offM > BESIDE_ROUTE_M ? null : foot.km
   const next = new Map<string, PlaceAhead<P>>()
   for (const place of places) {
-    const metres =
-      hereKm === null
-        ? distanceMm(here, place) / 1_000
-        : Math.min(
-            ...passagesOf(route, place)
-              .filter(({ km }) => km > hereKm - AT_STATION_KM)
-              .map(({ km, offM }) => Math.max(0, km - hereKm) * 1_000 + offM),
-          )
+    const straightM = distanceMm(here, place) / 1_000
+    const alongM = (from: number): number =>
+      Math.min(
+        ...passagesOf(route, place)
+          .filter(({ km }) => km > from - AT_STATION_KM)
+          .map(({ km, offM }) => Math.max(0, km - from) * 1_000 + offM),
+      )
+    const metres = hereKm === null ? straightM : Math.max(straightM, alongM(hereKm))
     if (metres < (next.get(place.kind)?.metres ?? Infinity))
       next.set(place.kind, { place, metres, isAlong: hereKm !== null })
   }

@@ -57,5 +57,11 @@ describeOnServers('places along the way', () => {
     await page.reload()
     await page.locator('.places li').first().waitFor()
     expect(await rows()).toEqual(expected)
+    expect(await page.locator('.places > p').count()).toBe(0)
+    // Of an older place the distances are shown with its time.
+    await phone.context.clock.install({ time: Date.now() + 20 * 60_000 })
+    await page.reload()
+    await page.locator('.places > p', { hasText: /\d\d:\d\d/ }).waitFor()
+    expect(await rows()).toEqual(expected)
   })
 })

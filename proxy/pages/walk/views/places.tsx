@@ -5,7 +5,7 @@ import { language } from '../../frame/language.ts'
 import { distanceText } from '../format.ts'
 import { route } from '../way/own-way.ts'
 import { placesAhead } from '../way/stations.ts'
-import { whereabouts } from './stations.tsx'
+import { Age, whereabouts } from './stations.tsx'
 
 export function Places() {
   const given = route.value
@@ -31,6 +31,7 @@ export function Places() {
           </li>
         ))}
       </ul>
+      <Age placeMs={where.here.t} />
     </section>
   )
 }

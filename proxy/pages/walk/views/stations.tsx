@@ -103,7 +103,7 @@ export function NextOfAll() {
         <span class="whole-name">{distanceTo(next)}</span>
       </p>
       {look.kmh === null ? <TimesLater look={look} /> : null}
-      <Age look={look} />
+      <Age placeMs={look.placeMs} />
     </section>
   )
 }
@@ -126,7 +126,7 @@ export function Stations() {
             ))}
           </ul>
           {kmh === null ? <TimesLater look={look} /> : <p class="quiet">{words.value.way.estimate(kmh)}</p>}
-          <Age look={look} />
+          <Age placeMs={look.placeMs} />
         </>
       ) : (
         <p>
@@ -157,7 +157,8 @@ function Elsewhere({ look: { ahead } }: LookProps) {
 /** An older place is told with its time. */
 const OLD_MS = 10 * 60_000
 
-const Age = ({ look: { placeMs } }: LookProps) =>
+/** @param placeMs as of {@link Look} */
+export const Age = ({ placeMs }: Pick<Look, 'placeMs'>) =>
   placeMs === null || now() - placeMs < OLD_MS ? null : (
     <p class="quiet">{words.value.way.placeOf(timeText(placeMs))}</p>
   )

@@ -59,7 +59,8 @@ export const LanguagesPart = z.object({
 /** Maximum of numbers in all lines together: a route of some hundred kilometres, to a few metres. */
 const MAX_LINE_NUMBERS = 24_000
 const MAX_LINES = 200
-const MAX_STATIONS = 200
+export const MAX_STATIONS = 200
+export const MAX_PLACES = 200
 const LATITUDE_E5 = 9_000_000
 const LONGITUDE_E5 = 18_000_000
 
@@ -92,8 +93,6 @@ export const SettingsStation = z.object({
 /** What walkers look for between the stations. */
 export const PlaceKind = z.enum(['water', 'toilet', 'first-aid', 'food', 'bed', 'shuttle'])
 export type PlaceKind = z.infer<typeof PlaceKind>
-
-const MAX_PLACES = 200
 
 export const SettingsPlace = z.object({
   ...Place,

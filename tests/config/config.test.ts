@@ -134,6 +134,18 @@ describe('the configuration', () => {
       ])
         expect(faultsOf(withRoute(content))).toEqual([expect.stringContaining('EVENT_ROUTE: ')])
       expect(faultsOf({ EVENT_ROUTE: join(dir, 'nothing.json') })).toHaveLength(1)
+      const point = (properties: object) => ({
+        type: 'Feature',
+        geometry: { type: 'Point', coordinates: [120, 24] },
+        properties,
+      })
+      const points = [{ name: 'A' }, { kind: 'water' }].flatMap((one, i) =>
+        Array.from({ length: 200 + i }, () => point(one)),
+      )
+      const features = [{ type: 'Feature', geometry: line }, ...points]
+      expect(faultsOf(withRoute(JSON.stringify({ type: 'FeatureCollection', features })))).toEqual([
+        'EVENT_ROUTE: has 201 places; a route may have 200',
+      ])
     } finally {
       rmSync(dir, { recursive: true, force: true })
     }

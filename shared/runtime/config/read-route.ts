@@ -9,7 +9,13 @@ import { readFileSync } from 'node:fs'
 import { z } from 'zod'
 import type { Language } from '#shared/contracts/bot.ts'
 import { time } from '#shared/contracts/fields.ts'
-import { PlaceKind, type RoutePart, SettingsPlace } from '#shared/contracts/event-settings.ts'
+import {
+  MAX_PLACES,
+  MAX_STATIONS,
+  PlaceKind,
+  type RoutePart,
+  SettingsPlace,
+} from '#shared/contracts/event-settings.ts'
 import type { MapPlaceAlong } from '#shared/contracts/map.ts'
 import { createRoute, type Route, shownRoute, type Station } from '#shared/core/map/walking-route.ts'
 import { roundKm } from '#shared/core/rules/rounding.ts'
@@ -71,6 +77,11 @@ export interface RouteFile {
 
 const NOTHING: RouteFile = { route: null, stations: [], places: [] }
 
+const LIMITS = [
+  ['stations', MAX_STATIONS],
+  ['places', MAX_PLACES],
+] as const
+
 /** Reads the route's file; no route without a file. Adds a fault if the file is invalid. */
 export function readRoute(file: string, faults: string[]): RouteFile {
   if (file === '') return NOTHING
@@ -82,7 +93,11 @@ export function readRoute(file: string, faults: string[]): RouteFile {
       return NOTHING
     }
     const route = createRoute(lines.map((line) => line.map(([lng, lat]) => ({ lat, lng }))))
-    return { route, stations: stationsOf(given, route), places: placesOf(given, route) }
+    const points = { stations: stationsOf(given, route), places: placesOf(given, route) }
+    for (const [name, most] of LIMITS)
+      if (points[name].length > most)
+        faults.push(`EVENT_ROUTE: has ${points[name].length} ${name}; a route may have ${most}`)
+    return { route, ...points }
   } catch (error) {
     faults.push(`EVENT_ROUTE: ${error instanceof z.ZodError ? 'is not a GeoJSON line' : String(error)}`)
     return NOTHING

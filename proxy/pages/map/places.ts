@@ -19,6 +19,9 @@ const WORDS: Readonly<Record<Language, () => Promise<{ readonly words: PlacesWor
 
 type Places = NonNullable<EventRoute['places']>
 
+const NONE: Places = []
+const placesOf = (route: EventRoute | null): Places => route?.places ?? NONE
+
 /**
  * Shows the places of the route, and follows route and language.
  * @param over what the map draws over the crowd
@@ -32,22 +35,30 @@ export function showPlaces(
 ): void {
   const section = document.createElement('section')
   section.className = 'stack tight places'
-  const show = async (): Promise<void> => {
-    const places = route.peek()?.places ?? []
+  // Last, also where the page draws the panel or its own parts later. The display on a wall has no panel.
+  const attach = (): void => {
+    const panel = document.querySelector('.details')
+    if (!section.hasChildNodes()) section.remove()
+    else if (panel !== null && panel.lastElementChild !== section) panel.append(section)
+  }
+  const list = async (places: Places): Promise<void> => {
     const reader = language.peek()
-    const { words } = await WORDS[reader]()
-    if (places !== (route.peek()?.places ?? places) || reader !== language.peek()) return
+    // Without a network the words are loaded at the next change.
+    const loaded = await WORDS[reader]().catch(() => null)
+    if (loaded === null || places !== placesOf(route.peek()) || reader !== language.peek()) return
+    section.replaceChildren(...(places.length === 0 ? [] : listOf(places, loaded.words, reader)))
+    attach()
+  }
+  const show = (): void => {
+    const places = placesOf(route.peek())
     const placed = places.map((place) => ({ ...place, x: worldX(place.lng), y: worldY(place.lat) }))
     over.value = placed.length === 0 ? undefined : (...canvas) => drawOn(canvas, placed)
-    if (places.length === 0) return section.remove()
-    // Last, also where the page has drawn its own parts since. The display on a wall has no list.
-    document.querySelector('.details')?.append(section)
-    section.replaceChildren(...listOf(places, words, reader))
+    void list(places)
   }
-  route.subscribe(() => void show())
-  language.subscribe(() => void show())
+  new MutationObserver(attach).observe(document.body, { childList: true, subtree: true })
+  route.subscribe(show)
+  language.subscribe(show)
 }
-
 const drawOn = (
   [context, view, colour]: Parameters<NonNullable<Scene['over']>>,
   placed: Parameters<typeof drawPlaces>[2],

@@ -767,6 +767,8 @@ export const words: ConsoleWords = {
     station: '停駐點',
     hours: '開放時間',
     kindNote: '停駐點會顯示抵達時間；飲水、廁所等設施會標在它們的位置。',
+    leftOut: (points, stations, places) =>
+      `有 ${figure(points)} 個點未加入：一條路線最多 ${figure(stations)} 個停駐點、${figure(places)} 處沿途設施。`,
     reverse: '反轉方向',
     tap: '點一下地圖即可新增停駐點。',
     map: '路線地圖',

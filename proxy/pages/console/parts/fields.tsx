@@ -1,7 +1,8 @@
 import { type ComponentChildren, createElement } from 'preact'
 interface ChoiceProps<T extends string | number> {
   readonly label: string
-  readonly options: readonly (readonly [value: T, text: string])[]
+  /** One that is not enabled is shown and cannot be chosen. */
+  readonly options: readonly (readonly [value: T, text: string, isEnabled?: boolean])[]
   readonly value: T
   /** The label is for screen readers alone. */
   readonly bare?: boolean
@@ -20,8 +21,8 @@ export function Choice<T extends string | number>(props: ChoiceProps<T>) {
       value={value}
       onChange={({ currentTarget }) => onChoose(options[currentTarget.selectedIndex]![0], currentTarget)}
     >
-      {options.map(([of, text]) => (
-        <option key={of} value={of}>
+      {options.map(([of, text, isEnabled = true]) => (
+        <option key={of} value={of} disabled={!isEnabled}>
           {text}
         </option>
       ))}

@@ -2,15 +2,8 @@
 import type { Answer } from '#shared/client/index.ts'
 import type { Language } from '#shared/contracts/bot.ts'
 import type { ComponentChildren } from 'preact'
-import {
-  instantOrNull,
-  localOf,
-  Meanwhile,
-  PartForm,
-  type PartProps,
-  useEditing,
-  withoutEmpty,
-} from './part-form.tsx'
+import { instantOrNull, localOf, Meanwhile, PartForm, type PartProps, useEditing } from './part-form.tsx'
+import { withoutEmpty } from './without-empty.ts'
 import { Checklist } from './checklist.tsx'
 import { ArchivePanel } from './archive-panel.tsx'
 import { PosterPanel } from './poster-panel.tsx'

@@ -1,6 +1,7 @@
 /** The questions of the survey: how each is answered, and its words in each language. */
 import type { Language } from '#shared/contracts/bot.ts'
-import { Meanwhile, PartForm, type PartProps, useEditing, withoutEmpty } from './part-form.tsx'
+import { Meanwhile, PartForm, type PartProps, useEditing } from './part-form.tsx'
+import { withoutEmpty } from './without-empty.ts'
 import type { EventSettings } from '../../event.ts'
 import { Choice, Field } from '../../parts/fields.tsx'
 import { PanelFrom } from '../../parts/panel.tsx'

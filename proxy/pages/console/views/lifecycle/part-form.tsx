@@ -20,10 +20,6 @@ const TOAST_MS = 8_000
 export const localOf = (at: string | null): string => (at === null ? '' : localTime(at).replace(' ', 'T'))
 export const instantOrNull = (local: string | undefined): string | null => (local ? instantOf(local) : null)
 
-/** Texts by language, without those that are blank. */
-export const withoutEmpty = <T extends Readonly<Record<string, string | undefined>>>(texts: T): T =>
-  Object.fromEntries(Object.entries(texts).filter(([, text]) => (text ?? '').trim() !== '')) as T
-
 export interface PartProps {
   readonly from: Resource<Settings>
   readonly settings: Settings

@@ -20,7 +20,7 @@ import { leftOutText, useLineConfigured, useRecipients } from '../messages/left-
 import { draft } from '../messages/compose.tsx'
 import { pageWords } from '../../../frame/language.ts'
 import { pageData } from '../../../frame/page-data.ts'
-import { withoutEmpty } from './part-form.tsx'
+import { withoutEmpty } from './without-empty.ts'
 
 type Activity = Data<'readStatus'>
 const MAX_MESSAGE = 500

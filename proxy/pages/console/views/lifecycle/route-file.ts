@@ -1,12 +1,12 @@
 /** Reads a file that an organiser has drawn or recorded a route in. It is a script of its own. */
 import type { Language } from '#shared/contracts/bot.ts'
-import type { PlaceKind, SettingsPlace } from '#shared/contracts/event-settings.ts'
 import { textOf } from '#shared/core/recorded-file/read-recorded-file.ts'
 import { PackedFault, unpack } from '#shared/core/recorded-file/unpack.ts'
 import type { Place } from '#shared/core/rules/geo.ts'
 import { gpx, kml, tcx } from '@tmcw/togeojson'
 import type { Feature, Geometry, Position } from 'geojson'
 import { PLACE_ICONS } from '../../../design/place-icons.ts'
+import type { PointKind, RoutePoint } from './route-points.ts'
 
 /** A line of the file. */
 export interface FileLine {
@@ -14,18 +14,9 @@ export interface FileLine {
   readonly places: readonly Place[]
 }
 
-export interface FileStation extends Place {
-  readonly names: Partial<Readonly<Record<Language, string>>>
-  readonly km: number | null
-  /** ISO 8601; null: the file says nothing. */
-  readonly plannedAt: string | null
-}
-
 export interface RouteFile {
   readonly lines: readonly FileLine[]
-  readonly stations: readonly FileStation[]
-  /** Points with a kind of place. */
-  readonly places: readonly SettingsPlace[]
+  readonly points: readonly RoutePoint[]
 }
 
 /**
@@ -110,20 +101,7 @@ function parsed(text: string): unknown {
 
 function routeIn(features: readonly Feature<Geometry | null>[], language: Language): RouteFile {
   const lines: FileLine[] = []
-  const stations: FileStation[] = []
-  const places: SettingsPlace[] = []
-  const addPoint = (at: Place, properties: Record<string, unknown>): void => {
-    const kind = kindIn(properties)
-    const station = stationOf(at, properties, language)
-    if (kind === null) stations.push(station)
-    else
-      places.push({
-        ...at,
-        kind,
-        names: station.names,
-        hours: textIn(properties['hours'])?.slice(0, MAX_HOURS) ?? null,
-      })
-  }
+  const points: RoutePoint[] = []
   const add = (geometry: Geometry | null | undefined, properties: Record<string, unknown>): void => {
     const name = textIn(properties['name']) ?? ''
     switch (geometry?.type) {
@@ -134,7 +112,7 @@ function routeIn(features: readonly Feature<Geometry | null>[], language: Langua
         for (const line of geometry.coordinates) lines.push({ name, places: line.map(placeOf) })
         break
       case 'Point':
-        addPoint(placeOf(geometry.coordinates), properties)
+        points.push(pointOf(placeOf(geometry.coordinates), properties, language))
         break
       case 'GeometryCollection':
         for (const one of geometry.geometries) add(one, properties)
@@ -148,7 +126,7 @@ function routeIn(features: readonly Feature<Geometry | null>[], language: Langua
   for (const feature of features) add(feature?.geometry, feature?.properties ?? {})
   const walked = lines.filter(({ places }) => places.length > 1)
   if (walked.length === 0) throw new Fault('no-line')
-  return { lines: walked, stations, places }
+  return { lines: walked, points: named(points, language) }
 }
 
 function placeOf([lng, lat]: Position): Place {
@@ -163,16 +141,16 @@ const textIn = (value: unknown): string | null =>
 
 const MAX_HOURS = 60
 
-/** Of a GeoJSON `kind`, or the type or symbol of a GPX waypoint; null: it is a station. */
-function kindIn(properties: Readonly<Record<string, unknown>>): PlaceKind | null {
+/** Of a GeoJSON `kind`, or the type or symbol of a GPX waypoint; empty: it is a station. */
+function kindIn(properties: Readonly<Record<string, unknown>>): PointKind {
   for (const property of ['kind', 'type', 'sym']) {
     const written =
       textIn(properties[property])
         ?.toLowerCase()
         .replaceAll(/[\s_]+/g, '-') ?? ''
-    if (Object.hasOwn(PLACE_ICONS, written)) return written as PlaceKind
+    if (Object.hasOwn(PLACE_ICONS, written)) return written as PointKind
   }
-  return null
+  return ''
 }
 
 /** The properties with a name in one language, as in the file of `EVENT_ROUTE`. */
@@ -183,17 +161,29 @@ const NAMES: Readonly<Record<Language, string>> = {
   ja: 'name_ja',
 }
 
-function stationOf(at: Place, properties: Record<string, unknown>, language: Language): FileStation {
+function pointOf(at: Place, properties: Record<string, unknown>, language: Language): RoutePoint {
   const named = Object.entries(NAMES).map(([of, property]) => [of, textIn(properties[property])] as const)
   const own = textIn(properties['name'])
   const { km, planned_at: planned } = properties
   return {
     ...at,
+    kind: kindIn(properties),
     names: {
       ...(own === null ? {} : { [language]: own }),
-      ...(Object.fromEntries(named.filter(([, name]) => name !== null)) as FileStation['names']),
+      ...(Object.fromEntries(named.filter(([, name]) => name !== null)) as RoutePoint['names']),
     },
     km: typeof km === 'number' && km >= 0 ? km : null,
-    plannedAt: typeof planned === 'string' && !Number.isNaN(Date.parse(planned)) ? planned : null,
+    planned_at: typeof planned === 'string' && !Number.isNaN(Date.parse(planned)) ? planned : null,
+    hours: textIn(properties['hours'])?.slice(0, MAX_HOURS) ?? null,
   }
+}
+
+/** A station without a name gets its number. */
+function named(points: readonly RoutePoint[], language: Language): RoutePoint[] {
+  let stations = 0
+  return points.map((point) => {
+    if (point.kind === '') stations++
+    const isNameless = point.kind === '' && Object.keys(point.names).length === 0
+    return isNameless ? { ...point, names: { [language]: `${stations}` } } : point
+  })
 }

@@ -25,33 +25,27 @@ import { Controls, World } from '../../../map/map-parts.tsx'
 import type { Scene } from '../../../map/painter.ts'
 import { type Bounds, fitting, latOf, lngOf, scaleOf, worldX, worldY } from '../../../map/projection.ts'
 import { routeShapes } from '../../../map/shapes.ts'
-import {
-  instantOrNull,
-  localOf,
-  Meanwhile,
-  PartForm,
-  type PartProps,
-  useEditing,
-  withoutEmpty,
-} from './part-form.tsx'
+import { instantOrNull, localOf, Meanwhile, PartForm, type PartProps, useEditing } from './part-form.tsx'
 import type { FileLine, RouteFault } from './route-file.ts'
-
-type Station = RoutePart['stations'][number]
-type PlaceAlong = RoutePart['places'][number]
-
-/** The service takes no more. */
-const MAX_STATIONS = 200
-const MAX_PLACES = 200
+import {
+  fittingLines,
+  MAX_PLACES,
+  MAX_STATIONS,
+  mayBecome,
+  pointsOf,
+  roomIn,
+  type RoutePoint,
+  routeToSend,
+  withinLimits,
+} from './route-points.ts'
 
 const KINDS = Object.keys(PLACE_ICONS) as PlaceKind[]
 
-interface Points {
-  readonly stations: readonly Station[]
-  readonly places: readonly PlaceAlong[]
-}
-
 /** What the owner is editing. */
-interface Draft extends Points {
+interface Draft {
+  readonly points: readonly RoutePoint[]
+  /** Points of the file, or of the last tap, beyond what a route may have. */
+  readonly leftOut: number
   readonly lines: RoutePart['lines']
   readonly margin: string
   /** Lines of the file that was read last, and whether they are part of the route. */
@@ -66,23 +60,14 @@ export const RoutePanel = ({ from }: { readonly from: Resource<EventSettings> })
 
 const storedDraft = ({ route: { value } }: EventSettings): Draft => ({
   lines: value.lines,
-  stations: value.stations,
-  places: value.places,
+  points: pointsOf(value),
+  leftOut: 0,
   margin: value.margin_km === null ? '' : String(value.margin_km),
   read: [],
 })
 
-/** Details left out of a line (m): the fewest with which it fits into a request. */
-const TOLERANCES_M = [2, 5, 10, 20, 40, 80]
-/** Characters of the lines in a request; stations and places take the rest of 100 kB. */
-const MAX_CHARACTERS = 60_000
-
-function linesOf(read: Draft['read']): RoutePart['lines'] {
-  const joined = joinLines(read.filter(({ used }) => used).map(({ places }) => places))
-  const flat = TOLERANCES_M.map((metres) => () => joined.map((line) => flatLine(line, metres)))
-  const fitting = flat.find((make) => JSON.stringify(make()).length <= MAX_CHARACTERS)
-  return (fitting ?? flat.at(-1)!)()
-}
+const linesOf = (read: Draft['read'], points: Draft['points']): RoutePart['lines'] =>
+  fittingLines(joinLines(read.filter(({ used }) => used).map(({ places }) => places)), points)
 
 const reversed = (lines: RoutePart['lines']): RoutePart['lines'] =>
   unpackLines(lines)
@@ -98,8 +83,9 @@ function routeOf(lines: RoutePart['lines']): Route | null {
   }
 }
 
-const kmOf = (station: Station, route: Route | null): number =>
-  station.km ?? (route?.project(station).alongM ?? 0) / 1_000
+/** Where the row of a point is: a station may be of another passage than the nearest one. */
+const kmOf = (point: RoutePoint, route: Route | null): number =>
+  (point.kind === '' ? point.km : null) ?? (route?.project(point).alongM ?? 0) / 1_000
 
 function RouteForm(props: PartProps) {
   const { settings } = props
@@ -112,21 +98,9 @@ function RouteForm(props: PartProps) {
     form,
   } = useEditing<Draft>(props, 'route', {
     stored: storedDraft(settings),
-    save: ({ lines, stations, places, margin }, version) =>
+    save: ({ lines, points, margin }, version) =>
       client.setEventRoute({
-        lines,
-        stations:
-          lines.length === 0
-            ? []
-            : stations.map(({ names, ...station }) => ({ ...station, names: withoutEmpty(names) })),
-        places:
-          lines.length === 0
-            ? []
-            : places.map(({ names, hours, ...place }) => ({
-                ...place,
-                names: withoutEmpty(names),
-                hours: hours?.trim() || null,
-              })),
+        ...routeToSend(lines, points),
         margin_km: margin.trim() === '' ? null : Number(margin),
         version,
       }),
@@ -141,24 +115,23 @@ function RouteForm(props: PartProps) {
     fault.value = typeof found === 'string' ? found : null
     if (typeof found === 'string') return
     const lines = found.lines.map((line) => ({ ...line, used: true }))
-    const stations = found.stations.slice(0, MAX_STATIONS).map(({ plannedAt, names, ...station }, i) => ({
-      ...station,
-      names: Object.keys(names).length > 0 ? names : { [language]: `${i + 1}` },
-      planned_at: plannedAt,
-    }))
-    const places = found.places.slice(0, MAX_PLACES)
     // A file of lines alone is another line for the same points.
-    const points = stations.length + places.length > 0 ? { stations, places } : {}
-    change({ read: lines, lines: linesOf(lines), ...points })
+    const { points, leftOut } = withinLimits(found.points.length > 0 ? found.points : shown.points)
+    change({ read: lines, lines: linesOf(lines, points), points, leftOut })
   }
   const use = (at: number, used: boolean) => {
     const lines = shown.read.map((line, i) => (i === at ? { ...line, used } : line))
-    change({ read: lines, lines: linesOf(lines) })
+    change({ read: lines, lines: linesOf(lines, shown.points) })
   }
-  const addStation = (lat: number, lng: number) =>
-    change({
-      stations: [...shown.stations, { lat, lng, names: { [language]: '' }, km: null, planned_at: null }],
+  const addStation = (lat: number, lng: number) => {
+    const added = pointsOf({
+      stations: [{ lat, lng, names: { [language]: '' }, km: null, planned_at: null }],
+      places: [],
     })
+    change(withinLimits([...shown.points, ...added]))
+  }
+  const stations = shown.points.filter(({ kind }) => kind === '').length
+  const places = shown.points.length - stations
   return (
     <PartForm
       title={said.title}
@@ -198,8 +171,8 @@ function RouteForm(props: PartProps) {
             ? said.none
             : [
                 inKm(Math.round(route.lengthM / 100) / 10),
-                said.stations(shown.stations.length),
-                ...(shown.places.length === 0 ? [] : [said.places(shown.places.length)]),
+                said.stations(stations),
+                ...(places === 0 ? [] : [said.places(places)]),
               ].join(' · ')}
         </strong>
         {route === null ? null : (
@@ -207,14 +180,16 @@ function RouteForm(props: PartProps) {
         )}
       </div>
       {route === null ? null : <p class="small">{`${said.tap} ${said.kindNote}`}</p>}
-      <RouteMap
+      {shown.leftOut === 0 ? null : (
+        <p class="small warn-text">{said.leftOut(shown.leftOut, MAX_STATIONS, MAX_PLACES)}</p>
+      )}
+      <RouteMap route={route} lines={shown.lines} points={shown.points} onTap={addStation} />
+      <PointRows
         route={route}
-        lines={shown.lines}
-        stations={shown.stations}
-        places={shown.places}
-        onTap={addStation}
+        points={shown.points}
+        languages={settings.languages.value}
+        onChange={(points) => change({ points, leftOut: 0 })}
       />
-      <PointRows route={route} points={shown} languages={settings.languages.value} onChange={change} />
       {route === null ? null : (
         <Field
           type="number"
@@ -240,129 +215,79 @@ const routeText = ({ route: { value } }: EventSettings): string => {
 
 interface PointsProps {
   readonly route: Route | null
-  readonly points: Points
+  readonly points: readonly RoutePoint[]
   readonly languages: EventSettings['languages']['value']
-  readonly onChange: (points: Partial<Points>) => void
+  readonly onChange: (points: readonly RoutePoint[]) => void
 }
 
 /** A point farther from the route than this (m) may belong to another place. */
 const FAR_M = 2_000
 
 /** Stations and places along the way, in the order of the route; a new one has its name to be typed. */
-function PointRows({ route, points: { stations, places }, languages, onChange }: PointsProps) {
+function PointRows({ route, points, languages, onChange }: PointsProps) {
   const said = words.value.route
-  if (route === null || stations.length + places.length === 0) return null
+  if (route === null || points.length === 0) return null
   const offered = [...new Set([languages.language, ...languages.languages])]
   /** The same row stays where its point becomes another kind, and keeps the focus. Several points may be at one place. */
   const known = new Map<string, number>()
-  const keyOf = ({ lat, lng }: Station | PlaceAlong): string => {
+  const keyOf = ({ lat, lng }: RoutePoint): string => {
     const at = `${lat} ${lng}`
     const nth = known.get(at) ?? 0
     known.set(at, nth + 1)
     return `${at} ${nth}`
   }
-  const rows = [
-    ...stations.map((station, i) => ({
-      key: keyOf(station),
-      km: kmOf(station, route),
-      fields: (
-        <StationFields
-          station={station}
-          offered={offered}
-          route={route}
-          onChange={(by) => onChange({ stations: stations.with(i, { ...station, ...by }) })}
-        />
-      ),
-      kind: '' as const,
-      offM: route.project(station).offM,
-      remove: () => onChange({ stations: stations.toSpliced(i, 1) }),
-      become: (kind: PlaceKind | '') =>
-        kind !== '' && places.length < MAX_PLACES
-          ? onChange({
-              stations: stations.toSpliced(i, 1),
-              places: [...places, placeOfStation(station, kind)],
-            })
-          : undefined,
-    })),
-    ...places.map((place, i) => ({
-      key: keyOf(place),
-      km: route.project(place).alongM / 1_000,
-      fields: (
-        <PlaceFields
-          place={place}
-          offered={offered}
-          onChange={(by) => onChange({ places: places.with(i, { ...place, ...by }) })}
-        />
-      ),
-      kind: place.kind,
-      offM: route.project(place).offM,
-      remove: () => onChange({ places: places.toSpliced(i, 1) }),
-      become: (kind: PlaceKind | '') =>
-        kind !== ''
-          ? onChange({ places: places.with(i, { ...place, kind }) })
-          : stations.length < MAX_STATIONS
-            ? onChange({ places: places.toSpliced(i, 1), stations: [...stations, stationOfPlace(place)] })
-            : undefined,
-    })),
-  ].sort((a, b) => a.km - b.km)
+  const kinds = [['', said.station] as const, ...KINDS.map((of) => [of, words.value.places[of]] as const)]
+  const room = roomIn(points)
+  const rows = points
+    .map((point, i) => ({ point, i, key: keyOf(point), km: kmOf(point, route) }))
+    .sort((a, b) => a.km - b.km)
   return (
     <ol class="field-rows route-stations">
-      {rows.map(({ key, fields, kind, offM, become, remove }) => (
-        <li key={key}>
-          <Choice
-            name="kind"
-            label={said.kind}
-            value={kind}
-            options={[
-              ['', said.station] as const,
-              ...KINDS.map((of) => [of, words.value.places[of]] as const),
-            ]}
-            onChoose={become}
-          />
-          {fields}
-          {offM < FAR_M ? null : (
-            <span class="small warn-text">{said.far(inKm(Math.round(offM / 100) / 10))}</span>
-          )}
-          <Button onClick={remove}>{said.remove}</Button>
-        </li>
-      ))}
+      {rows.map(({ point, i, key }) => {
+        const { offM } = route.project(point)
+        const changePoint = (by: Partial<RoutePoint>) => onChange(points.with(i, { ...point, ...by }))
+        return (
+          <li key={key}>
+            <Choice
+              name="kind"
+              label={said.kind}
+              value={point.kind}
+              options={kinds.map(([kind, text]) => [kind, text, mayBecome(room, point.kind, kind)] as const)}
+              onChoose={(kind) => changePoint({ kind })}
+            />
+            <NameFields point={point} offered={offered} onChange={changePoint} />
+            {point.kind === '' ? (
+              <StationFields station={point} route={route} onChange={changePoint} />
+            ) : (
+              <PlaceFields place={point} onChange={changePoint} />
+            )}
+            {offM < FAR_M ? null : (
+              <span class="small warn-text">{said.far(inKm(Math.round(offM / 100) / 10))}</span>
+            )}
+            <Button onClick={() => onChange(points.toSpliced(i, 1))}>{said.remove}</Button>
+          </li>
+        )
+      })}
     </ol>
   )
 }
 
-const placeOfStation = ({ lat, lng, names }: Station, kind: PlaceKind): PlaceAlong => ({
-  lat,
-  lng,
-  names,
-  kind,
-  hours: null,
-})
-
-const stationOfPlace = ({ lat, lng, names }: PlaceAlong): Station => ({
-  lat,
-  lng,
-  names,
-  km: null,
-  planned_at: null,
-})
-
 interface NameFieldsProps {
-  readonly names: Station['names']
+  readonly point: RoutePoint
   readonly offered: readonly Language[]
-  /** A name in the first language is required where there is none. */
-  readonly isNamed?: boolean
-  readonly onChange: (by: { readonly names: Station['names'] }) => void
+  readonly onChange: (by: Pick<RoutePoint, 'names'>) => void
 }
 
-const NameFields = ({ names, offered, isNamed = false, onChange }: NameFieldsProps) => (
+/** A station requires a name in the first language where it has none. */
+const NameFields = ({ point: { kind, names }, offered, onChange }: NameFieldsProps) => (
   <>
     {offered.map((language, i) => (
       <Field
         key={language}
-        name={`${isNamed ? 'station' : 'place'}-${language}`}
+        name={`${kind === '' ? 'station' : 'place'}-${language}`}
         label={ownName(language)}
         maxLength={100}
-        required={isNamed && i === 0 && Object.values(names).every(isBlank)}
+        required={kind === '' && i === 0 && Object.values(names).every(isBlank)}
         value={names[language] ?? ''}
         onType={(name) => onChange({ names: { ...names, [language]: name } })}
       />
@@ -371,15 +296,13 @@ const NameFields = ({ names, offered, isNamed = false, onChange }: NameFieldsPro
 )
 
 interface StationFieldsProps {
-  readonly station: Station
-  readonly offered: readonly Language[]
+  readonly station: RoutePoint
   readonly route: Route
-  readonly onChange: (by: Partial<Station>) => void
+  readonly onChange: (by: Partial<RoutePoint>) => void
 }
 
-const StationFields = ({ station, offered, route, onChange }: StationFieldsProps) => (
+const StationFields = ({ station, route, onChange }: StationFieldsProps) => (
   <>
-    <NameFields names={station.names} offered={offered} isNamed onChange={onChange} />
     <Field
       type="number"
       min="0"
@@ -397,23 +320,19 @@ const StationFields = ({ station, offered, route, onChange }: StationFieldsProps
 )
 
 interface PlaceFieldsProps {
-  readonly place: PlaceAlong
-  readonly offered: readonly Language[]
-  readonly onChange: (by: Partial<PlaceAlong>) => void
+  readonly place: RoutePoint
+  readonly onChange: (by: Pick<RoutePoint, 'hours'>) => void
 }
 
-const PlaceFields = ({ place, offered, onChange }: PlaceFieldsProps) => (
-  <>
-    <NameFields names={place.names} offered={offered} onChange={onChange} />
-    <Field
-      name="hours"
-      label={words.value.route.hours}
-      maxLength={60}
-      placeholder="06:00–22:00"
-      value={place.hours ?? ''}
-      onType={(hours) => onChange({ hours })}
-    />
-  </>
+const PlaceFields = ({ place, onChange }: PlaceFieldsProps) => (
+  <Field
+    name="hours"
+    label={words.value.route.hours}
+    maxLength={60}
+    placeholder="06:00–22:00"
+    value={place.hours ?? ''}
+    onType={(hours) => onChange({ hours })}
+  />
 )
 
 const isBlank = (name: string): boolean => name.trim() === ''
@@ -421,8 +340,7 @@ const isBlank = (name: string): boolean => name.trim() === ''
 interface RouteMapProps {
   readonly route: Route | null
   readonly lines: RoutePart['lines']
-  readonly stations: readonly Station[]
-  readonly places: readonly PlaceAlong[]
+  readonly points: readonly RoutePoint[]
   readonly onTap: (lat: number, lng: number) => void
 }
 
@@ -431,7 +349,7 @@ const CLOSEST = 15
 
 /** A tap adds a station. */
 function RouteMap(props: RouteMapProps) {
-  const { route, lines, stations, places } = props
+  const { route, lines, points } = props
   const frame = useRef<HTMLElement>(null)
   const camera = useRef<MapFrame | null>(null)
   const bounds = useRef<Bounds>(LAND)
@@ -447,18 +365,22 @@ function RouteMap(props: RouteMapProps) {
     ground: {
       ...base,
       route: drawn,
-      stations: stations.map((station) => ({
-        x: worldX(station.lng),
-        y: worldY(station.lat),
-        name: station.names[consoleLanguage.value] ?? Object.values(station.names)[0] ?? '',
-        km: kmOf(station, route),
-      })),
+      stations: points
+        .filter(({ kind }) => kind === '')
+        .map((station) => ({
+          x: worldX(station.lng),
+          y: worldY(station.lat),
+          name: station.names[consoleLanguage.value] ?? Object.values(station.names)[0] ?? '',
+          km: kmOf(station, route),
+        })),
     },
     crowd: null,
     over: useMemo(() => {
-      const placed = places.map(({ kind, lat, lng }) => ({ kind, x: worldX(lng), y: worldY(lat) }))
+      const placed = points.flatMap(({ kind, lat, lng }) =>
+        kind === '' ? [] : [{ kind, x: worldX(lng), y: worldY(lat) }],
+      )
       return (context, view, colour) => drawPlaces(context, view, placed, colour)
-    }, [places]),
+    }, [points]),
   }
   useEffect(() => {
     void loadGround()

@@ -811,7 +811,7 @@ export const words = {
     hours: 'Open',
     kindNote: 'A station shows arrival times. Water, toilets and the like are shown where they are.',
     leftOut: (points: number, stations: number, places: number) =>
-      `${count(points, 'point is', 'points are')} left out: a route has at most ${figure(stations)} stations and ${figure(places)} places along the way.`,
+      `${count(points, 'point is', 'points are')} left out: a route has at most ${count(stations, 'station', 'stations')} and ${count(places, 'place', 'places')} along the way.`,
     reverse: 'Reverse the direction',
     tap: 'Tap the map to add a station.',
     map: 'Map of the route',

@@ -1,6 +1,7 @@
 /** What gets past a contract can be stored: no text, no key and no moment that Postgres would refuse. */
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
+import { isNestedTooDeep } from '#shared/service/http/body.ts'
 import { openApiDocument } from '#shared/service/openapi/openapi-document.ts'
 import { Nothing } from '#shared/contracts/endpoint.ts'
 import { ENDPOINTS } from '#shared/contracts/endpoints.ts'
@@ -41,7 +42,9 @@ describe('a body that a contract accepts', () => {
         fc.property(right, fc.array(spoiling, { minLength: 1, maxLength: 2 }), (document, changes) => {
           let given: unknown
           try {
-            given = JSON.parse(writeJson(mutate(document, changes)))
+            const text = writeJson(mutate(document, changes))
+            if (isNestedTooDeep(new TextEncoder().encode(text))) return
+            given = JSON.parse(text)
           } catch {
             return
           }

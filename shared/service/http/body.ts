@@ -121,8 +121,8 @@ async function readStream(
   }
 }
 
-/** Beyond this depth, traversing a value overflows the stack. */
-const MAX_DEPTH = 5_000
+/** Beyond about 4,500 levels, validating a value overflows the stack. */
+const MAX_DEPTH = 2_500
 const OPENING = ['[', '{'].map((bracket) => bracket.charCodeAt(0))
 
 /** Whether there are enough opening brackets for the depth. `indexOf` is faster than a loop over all bytes. */
@@ -147,6 +147,10 @@ function isTooDeep(bytes: Uint8Array): boolean {
   return false
 }
 
+/** Whether JSON is nested deeper than a contract can validate. */
+export const isNestedTooDeep = (bytes: Uint8Array): boolean =>
+  bytes.length > MAX_DEPTH && mayBeDeep(bytes) && isTooDeep(bytes)
+
 /** Fields of a body and of the objects directly in it. The largest body that clients send, a survey, has about 100. */
 const MAX_FIELDS = 200
 
@@ -167,8 +171,7 @@ function expectFewFields(body: unknown): void {
  */
 export function parseJson(bytes: Uint8Array): unknown {
   if (bytes.length === 0) throw invalid('body is missing; send JSON')
-  const isLong = bytes.length > MAX_DEPTH
-  if (isLong && mayBeDeep(bytes) && isTooDeep(bytes)) throw invalid('body: is nested too deep')
+  if (isNestedTooDeep(bytes)) throw invalid('body: is nested too deep')
   let body: unknown
   try {
     body = JSON.parse(UTF8.decode(bytes))

@@ -3,6 +3,8 @@ import { expect, test } from 'bun:test'
 import { readRouteFile } from '../../proxy/pages/console/views/lifecycle/route-file.ts'
 import {
   fittingLines,
+  MAX_PLACES,
+  MAX_STATIONS,
   mayBecome,
   roomIn,
   partOf,
@@ -11,7 +13,13 @@ import {
   routeToSend,
   withinLimits,
 } from '../../proxy/pages/console/views/lifecycle/route-points.ts'
-import { SetRouteRequest } from '#shared/contracts/event-settings.ts'
+import * as contract from '#shared/contracts/event-settings.ts'
+
+const { SetRouteRequest } = contract
+
+test('the console has the limits of the service', () => {
+  expect([MAX_STATIONS, MAX_PLACES]).toEqual([contract.MAX_STATIONS, contract.MAX_PLACES])
+})
 
 const many = <T>(count: number, make: (i: number) => T): T[] =>
   Array.from({ length: count }, (_, i) => make(i))

@@ -17,7 +17,7 @@ export interface Dot {
   /** A point of a way: what it is to the sum. Absent for a pilgrim. */
   readonly kind?: 'counted' | 'left-out' | 'checkin'
   /** Said to screen readers after the name. */
-  readonly said?: string
+  readonly note?: string
   /** A pilgrim who was not seen for a while. */
   readonly old?: boolean
 }
@@ -49,7 +49,7 @@ interface SpotProps extends Pick<Props, 'chosen' | 'onDot' | 'pointing'> {
  * does.
  */
 function Spot({ dot, small, chosen, onDot, pointing }: SpotProps) {
-  const { id, lat, lng, name, kind, said } = dot
+  const { id, lat, lng, name, kind, note } = dot
   const isPerson = kind === undefined
   const choose = (event: MouseEvent) => {
     if (event.detail > 0) return
@@ -64,7 +64,7 @@ function Spot({ dot, small, chosen, onDot, pointing }: SpotProps) {
       data-lng={lng}
       data-lat={lat}
       title={pointing === undefined ? name : undefined}
-      aria-label={said === undefined ? undefined : `${name}, ${said}`}
+      aria-label={note === undefined ? undefined : `${name}, ${note}`}
       aria-pressed={isPerson ? undefined : id === chosen}
       aria-expanded={pointing === undefined ? undefined : pointing.at.value?.id === id}
       // A hundred points would be a hundred stops of the keyboard; their table chooses them, too.
@@ -103,13 +103,13 @@ export function placeDots(frame: HTMLElement, place: Placing): void {
 }
 
 export const WayLegend = () => {
-  const said = words.value.people.legend
+  const messages = words.value.people.legend
   return (
     <ul class="map-legend small">
       {(['begin', 'end', 'checkin', 'counted', 'left-out'] as const).map((sign) => (
         <li key={sign}>
           <span class={`sign ${sign}`} aria-hidden="true" />
-          {said[sign]}
+          {messages[sign]}
         </li>
       ))}
     </ul>

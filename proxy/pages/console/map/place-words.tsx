@@ -23,15 +23,15 @@ const AT_KM = 1
 /** `between Tongxiao and Yuanli`; null without stations. */
 function betweenStations(km: number, route: EventRoute | null): string | null {
   const stations = route?.stations ?? []
-  const said = words.value.now
+  const messages = words.value.now
   const nearest = stations.toSorted((a, b) => Math.abs(a.route_km - km) - Math.abs(b.route_km - km))[0]
   if (nearest === undefined) return null
-  if (Math.abs(nearest.route_km - km) <= AT_KM) return said.station(stationName(nearest))
+  if (Math.abs(nearest.route_km - km) <= AT_KM) return messages.station(stationName(nearest))
   const before = stations.findLast(({ route_km }) => route_km <= km)
   const after = stations.find(({ route_km }) => route_km > km)
-  if (before === undefined) return said.beforeStation(stationName(nearest))
-  if (after === undefined) return said.afterStation(stationName(nearest))
-  return said.betweenStations(stationName(before), stationName(after))
+  if (before === undefined) return messages.beforeStation(stationName(nearest))
+  if (after === undefined) return messages.afterStation(stationName(nearest))
+  return messages.betweenStations(stationName(before), stationName(after))
 }
 
 /** The stations around a place, or its degrees where no station is known. */
@@ -91,13 +91,13 @@ export const ProcessionRows = ({
     <ul class="rows procession-rows">
       {PROCESSION.map((name) => {
         const place = places?.[name] ?? null
-        const said = place === null ? null : placeWords(place)
+        const text = place === null ? null : placeWords(place)
         return (
           <li key={name}>
             <MarkSymbol mark={name} />
             <strong>{words.value.now[name]}</strong>
-            <span class="grow">{said?.name ?? absent}</span>
-            <span class="number">{said?.km}</span>
+            <span class="grow">{text?.name ?? absent}</span>
+            <span class="number">{text?.km}</span>
           </li>
         )
       })}

@@ -31,7 +31,7 @@ export function warn(error: ClientError, sentence: (error: ClientError) => strin
  */
 export async function act<T>(
   call: Promise<Answer<T>>,
-  said?: (data: T) => string,
+  message?: (data: T) => string,
   more: Pick<ToastOptions, 'action' | 'group'> = {},
 ): Promise<T | null> {
   const answer = await call
@@ -40,8 +40,8 @@ export async function act<T>(
     return null
   }
   await reloadAll()
-  if (said !== undefined) {
-    showToast(said(answer.data), { forMs: SHOWN_MS, ...more })
+  if (message !== undefined) {
+    showToast(message(answer.data), { forMs: SHOWN_MS, ...more })
   }
   return answer.data
 }
@@ -196,7 +196,7 @@ export const assignRole = (
 ): Promise<Assigned | null> =>
   act(
     client.assignRole({ user_id: userId, role, ...(before === undefined ? {} : { seen: before }) }),
-    saidOf,
+    assignedText,
     {
       group: 'role',
       ...(before === undefined
@@ -205,5 +205,5 @@ export const assignRole = (
     },
   )
 
-const saidOf = ({ role }: Assigned): string =>
+const assignedText = ({ role }: Assigned): string =>
   pair(words.value.people.columns.role, role === null ? words.value.people.noRole : words.value.roles[role])

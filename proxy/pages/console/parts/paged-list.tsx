@@ -46,15 +46,15 @@ function rangeOf<T extends Paged>(
   before: number,
   totalOf: PagedListProps<T, object>['totalOf'],
 ): string {
-  const said = words.value.common
+  const messages = words.value.common
   if (page.items.length === 0) return ''
   const [from, to] = [before + 1, before + page.items.length]
   const told = totalOf?.(page) ?? null
   // A number that was counted elsewhere and earlier may be less than what is listed.
   const total = page.next_cursor === null ? (told ?? to) : told !== null && told > to ? told : null
   const range = { from: figure(from), to: figure(to) }
-  if (total !== null) return said.range(range.from, range.to, figure(total))
-  return before === 0 ? said.firstItems(range.to) : `${range.from}–${range.to}`
+  if (total !== null) return messages.range(range.from, range.to, figure(total))
+  return before === 0 ? messages.firstItems(range.to) : `${range.from}–${range.to}`
 }
 
 export function PagedList<T extends Paged, Q extends object>(props: PagedListProps<T, Q>) {
@@ -134,7 +134,7 @@ interface PagesProps {
 
 /** First, previous and next page, as far as there are. The last button keeps its place. */
 function Pages({ page, range, steps, onPage }: PagesProps) {
-  const said = words.value.common
+  const messages = words.value.common
   const isFirst = steps.length === 0
   const next = page.next_cursor
   if (isFirst && next === null) return null
@@ -146,9 +146,9 @@ function Pages({ page, range, steps, onPage }: PagesProps) {
     <p class="row pages">
       <span class="small quiet">{range}</span>
       <span class="spring" />
-      {steps.length > 1 ? <Button onClick={() => onPage(FIRST_PAGE)}>{said.first}</Button> : null}
-      {isFirst ? null : <Button onClick={() => onPage(steps.slice(0, -1))}>{said.previous}</Button>}
-      {next === null ? null : <Button onClick={goOn}>{said.next}</Button>}
+      {steps.length > 1 ? <Button onClick={() => onPage(FIRST_PAGE)}>{messages.first}</Button> : null}
+      {isFirst ? null : <Button onClick={() => onPage(steps.slice(0, -1))}>{messages.previous}</Button>}
+      {next === null ? null : <Button onClick={goOn}>{messages.next}</Button>}
     </p>
   )
 }

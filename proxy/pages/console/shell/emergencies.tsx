@@ -61,27 +61,27 @@ interface RowProps {
 }
 
 function Row({ emergency }: RowProps) {
-  const said = words.value.emergencies
+  const messages = words.value.emergencies
   const { id, userId, display_name: name, phone, presses, last_press_at: pressedAt } = emergency
   return (
     <section class="emergency">
       <p class="emergency-of">
-        <strong>{said.title}</strong> <PilgrimLink userId={userId} name={name} />
+        <strong>{messages.title}</strong> <PilgrimLink userId={userId} name={name} />
       </p>
       <p>
         {clock(pressedAt)} <span aria-hidden="true">({ago(pressedAt)})</span>
-        {presses > 1 ? ` · ${said.presses(presses)}` : null}
+        {presses > 1 ? ` · ${messages.presses(presses)}` : null}
       </p>
       <Place emergency={emergency} />
       {phone === null ? (
-        <p>{said.noPhone}</p>
+        <p>{messages.noPhone}</p>
       ) : (
         <a class="button" href={telephoneUri(phone)}>
           {phone}
         </a>
       )}
-      <BusyButton run={() => act(client.confirmEmergency({ id }), () => said.confirmed)}>
-        {said.confirm}
+      <BusyButton run={() => act(client.confirmEmergency({ id }), () => messages.confirmed)}>
+        {messages.confirm}
       </BusyButton>
     </section>
   )
@@ -89,8 +89,8 @@ function Row({ emergency }: RowProps) {
 
 /** The place in words; it leads to the map. */
 function Place({ emergency: { userId, display_name: name, place } }: RowProps) {
-  const said = words.value.emergencies
-  if (place === null) return <p>{said.noPlace}</p>
+  const messages = words.value.emergencies
+  if (place === null) return <p>{messages.noPlace}</p>
   const { lat, lng, accuracy, at, of_press: ofPress } = place
   const onRoute = placeOf(lat, lng)
   const where = [placeName(onRoute, route.value), kmOnRoute(onRoute)].filter((part) => part !== null)
@@ -106,7 +106,7 @@ function Place({ emergency: { userId, display_name: name, place } }: RowProps) {
         {where.join(' · ')}
       </button>
       {accuracy === null ? null : ` ±${Math.round(accuracy)} m`}
-      {ofPress ? null : ` · ${pair(said.lastPlace, clock(at))}`}
+      {ofPress ? null : ` · ${pair(messages.lastPlace, clock(at))}`}
     </p>
   )
 }

@@ -81,7 +81,7 @@ function focusView(event: Event): void {
 const TONES = { active: 'good', paused: 'warning', ended: '', unknown: '' } as const
 
 function TopBar() {
-  const said = words.value.bar
+  const messages = words.value.bar
   const settings = useSignal(false)
   const state = status.value?.status ?? 'unknown'
   const link = isCutOff.value ? 'lost' : connection.value
@@ -89,10 +89,10 @@ function TopBar() {
     <header class="top-bar">
       <p class="event-name">{eventName.value}</p>
       <span class={`badge status ${isCutOff.value || isNotStarted.value ? '' : TONES[state]}`}>
-        {said.status[isNotStarted.value && state === 'active' ? 'notStarted' : state]}
+        {messages.status[isNotStarted.value && state === 'active' ? 'notStarted' : state]}
       </span>
       <span class={`connection ${link === 'polling' && whyPolled() ? '' : link}`} title={whyPolled()}>
-        {said.connection[link]}
+        {messages.connection[link]}
       </span>
       <span class="clock" aria-hidden="true">
         {clock(now.value)}
@@ -227,7 +227,7 @@ const WRONG_MS = 120_000
 const wholeMinutes = (ms: number): number => Math.round(Math.abs(ms) / 60_000) * 60_000
 
 function ConnectionBar() {
-  const said = words.value.bar
+  const messages = words.value.bar
   const state = connection.value
   const wasLost = useRef(false)
   useSignalEffect(() => {
@@ -242,19 +242,19 @@ function ConnectionBar() {
       <WaitBar />
       {isRehearsal.value ? <span class="bar-across paused">{words.value.rehearsal.bar}</span> : null}
       {isCutOff.value ? (
-        <span class="bar-across lost">{`${said.lost} ${clock(heardAt.value ?? performance.timeOrigin)}`}</span>
+        <span class="bar-across lost">{`${messages.lost} ${clock(heardAt.value ?? performance.timeOrigin)}`}</span>
       ) : null}
       {state === 'polling' && !isCutOff.value && level.value >= MANAGER ? (
-        <span class="bar-across">{said.polling}</span>
+        <span class="bar-across">{messages.polling}</span>
       ) : null}
       {Math.abs(aheadMs.value) > WRONG_MS ? (
         <span class="bar-across">
-          {said.clockWrong(duration(wholeMinutes(aheadMs.value)), aheadMs.value > 0)}
+          {messages.clockWrong(duration(wholeMinutes(aheadMs.value)), aheadMs.value > 0)}
         </span>
       ) : null}
       {activity === 'paused' ? (
         <span class="bar-across paused">
-          {pair(said.pausedBar, messageText(status.value) ?? pageWords.value.paused)}
+          {pair(messages.pausedBar, messageText(status.value) ?? pageWords.value.paused)}
         </span>
       ) : null}
     </output>
@@ -268,11 +268,11 @@ function WaitBar() {
   if (seconds === 0) first.current = 0
   else if (first.current === 0) first.current = seconds
   if (seconds === 0) return null
-  const said = words.value.common.rateLimited
+  const message = words.value.common.rateLimited
   return (
     <span class="bar-across waits">
-      <span aria-hidden="true">{said(seconds)}</span>
-      <span class="visually-hidden">{said(first.current)}</span>
+      <span aria-hidden="true">{message(seconds)}</span>
+      <span class="visually-hidden">{message(first.current)}</span>
     </span>
   )
 }

@@ -22,9 +22,9 @@ export const SignIn = () => (
 )
 
 function TokenForm() {
-  const said = words.value.signIn
+  const messages = words.value.signIn
   const problem = useSignal<string | null>(
-    { refused: said.refused, left: said.left, new: null }[signedOut.value],
+    { refused: messages.refused, left: messages.left, new: null }[signedOut.value],
   )
   const busy = useSignal(false)
   const field = useRef<HTMLInputElement>(null)
@@ -33,7 +33,7 @@ function TokenForm() {
     event.preventDefault()
     const token = field.current?.value.trim() ?? ''
     if (token === '') {
-      problem.value = said.empty
+      problem.value = messages.empty
       return
     }
     busy.value = true
@@ -43,7 +43,7 @@ function TokenForm() {
   return (
     <form class="stack" onSubmit={(event) => void submit(event)}>
       <div class="field">
-        <label for="token">{said.token}</label>
+        <label for="token">{messages.token}</label>
         <input
           ref={field}
           id="token"
@@ -54,13 +54,13 @@ function TokenForm() {
         />
       </div>
       <p id="token-hint" class="quiet small">
-        {said.hint}
+        {messages.hint}
       </p>
       <p role="alert" class="problem">
         {problem.value}
       </p>
       <Button kind="primary" type="submit" busy={busy.value}>
-        {busy.value ? words.value.common.loading : said.enter}
+        {busy.value ? words.value.common.loading : messages.enter}
       </Button>
     </form>
   )

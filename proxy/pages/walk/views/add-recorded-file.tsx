@@ -63,36 +63,36 @@ export function AddRecordedFile() {
     void loadTexts().catch(() => undefined)
     return () => (chosen.value = { step: 'none' })
   }, [])
-  const said = texts.value!
+  const messages = texts.value!
   const shown = chosen.value
   return (
     <>
-      <p>{said.why}</p>
+      <p>{messages.why}</p>
       <Closed />
       {consentWithdrawn.value ? <Notice kind="warning">{words.value.record.noConsent}</Notice> : null}
-      <ChooseFile text={shown.step === 'none' ? said.choose : said.chooseOther} />
+      <ChooseFile text={shown.step === 'none' ? messages.choose : messages.chooseOther} />
       <div class="stack" aria-live="polite">
-        <Outcome said={said} shown={shown} />
+        <Outcome messages={messages} shown={shown} />
       </div>
     </>
   )
 }
 
-function Outcome({ said, shown }: { readonly said: RecordedFileWords; readonly shown: Chosen }) {
+function Outcome({ messages, shown }: { readonly messages: RecordedFileWords; readonly shown: Chosen }) {
   switch (shown.step) {
     case 'none':
       return null
     case 'reading':
-      return <p>{said.reading}</p>
+      return <p>{messages.reading}</p>
     case 'unreadable':
-      return <Notice kind="warning">{said.faults.unreadable}</Notice>
+      return <Notice kind="warning">{messages.faults.unreadable}</Notice>
     case 'refused':
-      return <Notice kind="warning">{faultText(said, shown.fault)}</Notice>
+      return <Notice kind="warning">{faultText(messages, shown.fault)}</Notice>
     case 'added':
       return (
         <>
           <p class="good">
-            {said.added(shown.walk.points.length)} {words.value.queue.safe}
+            {messages.added(shown.walk.points.length)} {words.value.queue.safe}
           </p>
           <Waiting />
         </>
@@ -100,7 +100,7 @@ function Outcome({ said, shown }: { readonly said: RecordedFileWords; readonly s
     case 'shown':
     case 'adding':
     case 'not-kept':
-      return <Preview said={said} walk={shown.walk} step={shown.step} />
+      return <Preview messages={messages} walk={shown.walk} step={shown.step} />
   }
 }
 
@@ -129,29 +129,29 @@ const closed = (field: HTMLInputElement): Promise<unknown> =>
   })
 
 function Preview(props: {
-  readonly said: RecordedFileWords
+  readonly messages: RecordedFileWords
   readonly walk: RecordedWalk
   readonly step: 'shown' | 'adding' | 'not-kept'
 }) {
-  const { said, walk, step } = props
-  const left = leftOutTexts(said, walk)
+  const { messages, walk, step } = props
+  const left = leftOutTexts(messages, walk)
   const mayAdd = config.value?.status !== 'ended' && !consentWithdrawn.value
   return (
     <>
       <div class="way-map">
         <WayMap still drawn={walk.way} />
         <strong class="way-map-km" data-over-map>
-          {said.km(walk.km)}
+          {messages.km(walk.km)}
         </strong>
       </div>
       <section class="card stack-2">
         <p>
-          {said.time(whenText(walk.from, now()), whenText(walk.to, now()))}
-          {walk.rideKm === 0 ? null : <span class="block quiet">{said.rides(walk.rideKm)}</span>}
+          {messages.time(whenText(walk.from, now()), whenText(walk.to, now()))}
+          {walk.rideKm === 0 ? null : <span class="block quiet">{messages.rides(walk.rideKm)}</span>}
         </p>
         {left.length === 0 ? null : (
           <div>
-            <p class="strong">{said.leftOut}</p>
+            <p class="strong">{messages.leftOut}</p>
             <ul class="sentences">
               {left.map((text) => (
                 <li key={text}>{text}</li>
@@ -159,11 +159,11 @@ function Preview(props: {
             </ul>
           </div>
         )}
-        <p class="quiet">{said.once}</p>
-        {step === 'not-kept' ? <Notice kind="warning">{said.notKept}</Notice> : null}
+        <p class="quiet">{messages.once}</p>
+        {step === 'not-kept' ? <Notice kind="warning">{messages.notKept}</Notice> : null}
         {mayAdd ? (
           <Button kind="primary" busy={step === 'adding'} onClick={() => void add(walk)}>
-            {said.add}
+            {messages.add}
           </Button>
         ) : null}
       </section>
@@ -176,9 +176,9 @@ function leftOutTexts({ reasons }: RecordedFileWords, { leftOut }: RecordedWalk)
   return names.filter((name) => leftOut[name] > 0).map((name) => reasons[name](leftOut[name], maxAgeDays()))
 }
 
-function faultText(said: RecordedFileWords, fault: RecordedWalkFault): string {
-  if (fault.code !== 'outside-period') return said.faults[fault.code]
+function faultText(messages: RecordedFileWords, fault: RecordedWalkFault): string {
+  if (fault.code !== 'outside-period') return messages.faults[fault.code]
   const [first, last] = [whenText(fault.first, now()), now()]
-  if (fault.last < last) return said.tooOld(first, maxAgeDays())
-  return fault.first > last ? said.future(first) : said.mixed
+  if (fault.last < last) return messages.tooOld(first, maxAgeDays())
+  return fault.first > last ? messages.future(first) : messages.mixed
 }

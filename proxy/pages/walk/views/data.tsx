@@ -135,7 +135,7 @@ function Privacy() {
             <Button onClick={stopRecording}>{words.value.record.stop}</Button>
           </>
         ) : null}
-        {part.said(me.saved)}
+        {part.note(me.saved)}
         {status === 'completed' ? null : (
           <Button
             busy={part.busy.value}
@@ -155,7 +155,7 @@ function Privacy() {
         {person.value?.known === false ? (
           <p aria-live="polite">{toldText()}</p>
         ) : (
-          consent.said(agrees() && !recording.value ? me.agreedAgain : me.saved)
+          consent.note(agrees() && !recording.value ? me.agreedAgain : me.saved)
         )}
         <Button
           busy={consent.busy.value}
@@ -203,7 +203,7 @@ export function NotTakingPart() {
       action={
         <>
           {consented ? null : <NewerConsent />}
-          {change.said(null)}
+          {change.note(null)}
           <Button
             busy={change.busy.value}
             disabled={!consented && !isNoticeKnown.value}

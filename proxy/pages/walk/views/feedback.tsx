@@ -32,7 +32,7 @@ function send(): void {
 export function Feedback() {
   const { feedback } = words.value
   useEffect(beginReport, [])
-  const said = fault.value
+  const problem = fault.value
   return (
     <View
       title={feedback.title}
@@ -53,8 +53,8 @@ export function Feedback() {
       ) : (
         <>
           <Fields words={feedback} />
-          {said === 'picture' ? <Notice kind="warning">{feedback.pictureTooLarge}</Notice> : null}
-          <NotDone error={typeof said === 'object' ? said : null} />
+          {problem === 'picture' ? <Notice kind="warning">{feedback.pictureTooLarge}</Notice> : null}
+          <NotDone error={typeof problem === 'object' ? problem : null} />
           <Place />
         </>
       )}

@@ -56,7 +56,7 @@ export const Display = () => (
 
 /** The organisers' messages on this phone: a row that switches them on and off. */
 function Hear() {
-  const said = words.value.hear
+  const messages = words.value.hear
   if ((config.value?.push_key ?? null) === null || !canHear()) return null
   const error = hearError.value
   const on = device.value !== null
@@ -68,9 +68,13 @@ function Hear() {
         aria-busy={switching.value}
         onClick={() => switching.value || void (on ? stopHearing() : hear())}
       >
-        <strong class="grow">{on ? said.stop : said.start}</strong>
+        <strong class="grow">{on ? messages.stop : messages.start}</strong>
       </button>
-      {typeof error === 'string' ? <Notice kind="warning">{said[error]}</Notice> : <NotDone error={error} />}
+      {typeof error === 'string' ? (
+        <Notice kind="warning">{messages[error]}</Notice>
+      ) : (
+        <NotDone error={error} />
+      )}
     </li>
   )
 }
@@ -173,7 +177,7 @@ function Profile() {
                 : toldText()
               : me.phoneHint)}
       </p>
-      {change.said(null)}
+      {change.note(null)}
       {/* Without it the Enter key would send nothing. */}
       <Button type="submit" hidden={!waits}>
         {me.save}

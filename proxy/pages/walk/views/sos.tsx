@@ -14,26 +14,26 @@ import { Notice, Sure } from './view.tsx'
 const HOLD_MS = 2_000
 
 export function SosButton() {
-  const said = words.value.emergency
+  const messages = words.value.emergency
   const { isHeld, asks, handlers, send } = useHold()
   const canSend = canSendSos()
   return (
     <>
       <button type="button" class={isHeld ? 'sos-button held' : 'sos-button'} {...handlers}>
-        {said.sos}
-        <span class="visually-hidden"> {said.hold}</span>
+        {messages.sos}
+        <span class="visually-hidden"> {messages.hold}</span>
       </button>
       <div aria-live="polite" class="sos-said">
-        {isHeld ? <p>{said.holding}</p> : null}
+        {isHeld ? <p>{messages.holding}</p> : null}
       </div>
       <Sure
         asks={asks}
-        title={said.sos}
+        title={messages.sos}
         cancel={pageWords.value[canSend ? 'cancel' : 'close']}
-        action={canSend ? said.now : null}
+        action={canSend ? messages.now : null}
         onSure={send}
       >
-        <p>{canSend ? said.short : said.noWalk}</p>
+        <p>{canSend ? messages.short : messages.noWalk}</p>
         <EmergencyNumbers />
       </Sure>
     </>
@@ -55,23 +55,23 @@ export function SosOutcome() {
 }
 
 function Became({ press }: { readonly press: SosPress }) {
-  const said = words.value.emergency
+  const messages = words.value.emergency
   const error = sosError(press)
   const state = stateOf(press, error)
   const { pressedMs, sentMs, seenMs } = press
   const sentence = {
-    waits: error === null ? said.sending : said.waits,
-    'other-account': said.otherAccount,
-    refused: said.refused,
-    sent: said.sent,
-    unalerted: said.unalerted,
-    seen: said.seen,
+    waits: error === null ? messages.sending : messages.waits,
+    'other-account': messages.otherAccount,
+    refused: messages.refused,
+    sent: messages.sent,
+    unalerted: messages.unalerted,
+    seen: messages.seen,
   }[state](timeText(seenMs ?? sentMs ?? pressedMs))
   const isOver = state === 'other-account' || state === 'refused'
   return (
     <Notice
       kind={state === 'seen' ? undefined : 'danger'}
-      action={isOver ? <Button onClick={() => forgetSos(press)}>{said.forget}</Button> : null}
+      action={isOver ? <Button onClick={() => forgetSos(press)}>{messages.forget}</Button> : null}
     >
       {isCurrent(press) || press.name === undefined ? null : (
         <span class="small quiet block">{press.name}</span>

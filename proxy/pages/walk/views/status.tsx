@@ -136,7 +136,7 @@ export function NewConsent() {
       </Button>
       {isFirst ? null : (
         <>
-          {decline.said(null)}
+          {decline.note(null)}
           <Button busy={decline.busy.value} onClick={() => void decline.keep(() => setConsent(false))}>
             {words.value.welcome.disagree}
           </Button>

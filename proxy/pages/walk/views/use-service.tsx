@@ -61,7 +61,7 @@ export function useChange() {
   return {
     busy,
     done,
-    said: (saved: ComponentChildren): ComponentChildren => {
+    note: (saved: ComponentChildren): ComponentChildren => {
       if (error.value !== null) return <NotDone error={error.value} />
       return done.value && saved !== null ? <p aria-live="polite">{saved}</p> : null
     },

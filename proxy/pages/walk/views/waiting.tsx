@@ -96,14 +96,14 @@ export const toldAndWaiting = (): readonly string[] => [
 
 /** Says what became of it, also where nothing has changed: a touch that shows nothing seems to be none. */
 async function sendAndSay(open: TrackQueue): Promise<void> {
-  const { queue: said, problems } = words.value
+  const { queue: messages, problems } = words.value
   const state = await sendNow(open)
   if (state === null) return showToast(problems.storage, { forMs: SAID_MS, warning: true })
   const told = toldAndWaiting().join(' ')
   if (state.why === null)
-    return showToast(told === '' ? said.nothing : said.notSent(told), { forMs: SAID_MS })
-  const next = state.nextAttemptAt === null ? '' : ` ${said.next(timeText(state.nextAttemptAt))}`
-  showToast(said.notSent(sentenceOf(waitOf(state)) + next), { forMs: SAID_MS, warning: true })
+    return showToast(told === '' ? messages.nothing : messages.notSent(told), { forMs: SAID_MS })
+  const next = state.nextAttemptAt === null ? '' : ` ${messages.next(timeText(state.nextAttemptAt))}`
+  showToast(messages.notSent(sentenceOf(waitOf(state)) + next), { forMs: SAID_MS, warning: true })
 }
 
 /** Gives what waits as a file. */

@@ -22,11 +22,11 @@ import { Again, NotDone, Notice, View } from './view.tsx'
 import { standalone } from './install.tsx'
 
 /** What the first page says about data that were deleted. */
-const SAID = ['erased', 'erasing', 'gone'] as const
+const OUTCOMES = ['erased', 'erasing', 'gone'] as const
 
 export function Welcome() {
   const event = config.value
-  const said = SAID.find((one) => location.hash === `#${one}`) ?? null
+  const outcome = OUTCOMES.find((each) => location.hash === `#${each}`) ?? null
   const display = (
     <div class="stack-2">
       <LanguageSwitch />
@@ -48,7 +48,7 @@ export function Welcome() {
     return (
       <View title={name}>
         {display}
-        {said === null ? null : <Notice>{words.value.data[said]}</Notice>}
+        {outcome === null ? null : <Notice>{words.value.data[outcome]}</Notice>}
         <a class="button" href="/">
           {pageWords.value.map}
         </a>
@@ -64,7 +64,7 @@ export function Welcome() {
   return (
     <View title={<Title words={words.value.welcome} event={name} />}>
       {display}
-      {said === null ? null : <Notice>{words.value.data[said]}</Notice>}
+      {outcome === null ? null : <Notice>{words.value.data[outcome]}</Notice>}
       <Form version={event.privacy_version} liffId={event.liff_id} />
     </View>
   )
@@ -246,26 +246,26 @@ function organiserSentences(): string[] {
 }
 
 export function Consent({ version }: { readonly version: string }) {
-  const said = words.value.welcome
+  const messages = words.value.welcome
   useEffect(() => void readNotice(), [version])
   return (
     <section class="card stack-2">
-      <h2>{said.consentTitle}</h2>
+      <h2>{messages.consentTitle}</h2>
       <Sentences of={consentSentences()} />
       <Sentences of={organiserSentences()} />
       {isNoticeKnown.value ? (
         noticeText.value === null ? null : (
           <details class="own-notice">
-            <summary>{said.ownNotice}</summary>
+            <summary>{messages.ownNotice}</summary>
             <p>{noticeText.value}</p>
           </details>
         )
       ) : (
         <Notice kind="warning" action={<Again ask={readNotice}>{words.value.retry}</Again>}>
-          {said.noticeMissing}
+          {messages.noticeMissing}
         </Notice>
       )}
-      <p class="quiet">{said.version(version)}</p>
+      <p class="quiet">{messages.version(version)}</p>
     </section>
   )
 }

@@ -58,7 +58,7 @@ export function Feedback() {
   const choose = useCallback((id: number) => (chosen.value = id), [chosen])
   useTriageKeys({ items, chosen })
   const item = items.value.find(({ id }) => id === chosen.value) ?? null
-  const said = words.value.feedback
+  const messages = words.value.feedback
   return (
     <div class="view feedback">
       <PagedList
@@ -87,18 +87,20 @@ export function Feedback() {
             <details class="small">
               <summary>
                 {words.value.system.filter}
-                <span class="keyboard-help"> · {said.keys}</span>
+                <span class="keyboard-help"> · {messages.keys}</span>
               </summary>
               <div class="row">
                 <StatusFilter page={page} chosen={status} />
                 <Choice
                   bare
-                  label={said.about}
+                  label={messages.about}
                   value={category.value}
-                  options={[['', said.about], ...Object.entries(said.categories)]}
+                  options={[['', messages.about], ...Object.entries(messages.categories)]}
                   onChoose={(name) => (category.value = name)}
                 />
-                <span class="keyboard-help">{level.value >= MANAGER ? said.help : said.helpRead}</span>
+                <span class="keyboard-help">
+                  {level.value >= MANAGER ? messages.help : messages.helpRead}
+                </span>
               </div>
             </details>
             {page.items.length === 0 ? <p>{words.value.common.none}</p> : null}
@@ -374,7 +376,7 @@ function useTriageKeys(board: Triage): void {
 }
 
 const OneItem = ({ item, at }: { readonly item: Item; readonly at: number | null }) => {
-  const said = words.value.feedback
+  const messages = words.value.feedback
   // On a narrow screen it stands above the board.
   useEffect(() => document.querySelector('.one-item')?.scrollIntoView({ block: 'nearest' }), [])
   return (
@@ -387,13 +389,13 @@ const OneItem = ({ item, at }: { readonly item: Item; readonly at: number | null
       {level.value >= MANAGER ? (
         <Segments
           label={words.value.nav.feedback}
-          options={STATUSES.map((value, i) => ({ value, text: `${i + 1} ${said.columns[value]}` }))}
+          options={STATUSES.map((value, i) => ({ value, text: `${i + 1} ${messages.columns[value]}` }))}
           value={item.status}
           onChoose={(status) => void moveByPress(item, status)}
         />
       ) : (
         <p>
-          <span class="badge">{said.columns[item.status]}</span>
+          <span class="badge">{messages.columns[item.status]}</span>
         </p>
       )}
       <div class="beside">
@@ -411,24 +413,24 @@ const OneItem = ({ item, at }: { readonly item: Item; readonly at: number | null
 
 /** What the public reads of the item. A manager takes it off the board, for a reason, and puts it back. */
 function OnPublicBoard({ item: { id, hidden_at, hidden_reason, marks } }: { readonly item: Item }) {
-  const said = words.value.feedback
+  const messages = words.value.feedback
   const reason = useSignal('')
   const isHidden = hidden_at !== null
   return (
     <div class="stack">
       {isHidden ? (
         <p>
-          <span class="badge">{said.offBoard}</span> {date(hidden_at)} · {hidden_reason}
+          <span class="badge">{messages.offBoard}</span> {date(hidden_at)} · {hidden_reason}
         </p>
       ) : marks.length === 0 ? null : (
-        <p class="warn-text">{marks.map((mark) => said.marks[mark]).join(' ')}</p>
+        <p class="warn-text">{marks.map((mark) => messages.marks[mark]).join(' ')}</p>
       )}
       {level.value < MANAGER ? null : (
         <p>
           <Ask
-            ask={isHidden ? said.putBack : `${said.takeOff}…`}
-            title={isHidden ? said.putBack : said.takeOff}
-            button={isHidden ? said.putBack : said.takeOff}
+            ask={isHidden ? messages.putBack : `${messages.takeOff}…`}
+            title={isHidden ? messages.putBack : messages.takeOff}
+            button={isHidden ? messages.putBack : messages.takeOff}
             disabled={!isHidden && reason.value.trim() === ''}
             run={() =>
               client.updateFeedback(
@@ -437,13 +439,13 @@ function OnPublicBoard({ item: { id, hidden_at, hidden_reason, marks } }: { read
             }
             onDone={() => {
               reason.value = ''
-              showToast(isHidden ? said.isBack : said.isOff)
+              showToast(isHidden ? messages.isBack : messages.isOff)
             }}
           >
-            <p>{isHidden ? said.putBackText : said.takeOffText}</p>
+            <p>{isHidden ? messages.putBackText : messages.takeOffText}</p>
             {isHidden ? null : (
               <Field
-                label={said.reason}
+                label={messages.reason}
                 name="reason"
                 maxLength={500}
                 value={reason.value}
@@ -471,23 +473,23 @@ const ReadNote = ({ note }: { readonly note: string | null }) =>
   )
 
 const ItemFacts = ({ item }: { readonly item: Item }) => {
-  const said = words.value.feedback
+  const messages = words.value.feedback
   const place = placeOf(item.device_info)
   const from = (
     <>
       <From item={item} /> · {date(item.created_at)}
-      {item.resolved_at === null ? null : ` · ${said.resolved} ${date(item.resolved_at)}`}
+      {item.resolved_at === null ? null : ` · ${messages.resolved} ${date(item.resolved_at)}`}
     </>
   )
   return (
     <Facts
       of="about small"
       facts={[
-        [said.from, from],
-        [words.value.people.point.place, place === null ? said.noPlace : <PlaceOfReport place={place} />],
-        [said.contact, item.contact],
-        [said.device, place === null ? item.device_info : null],
-        [said.browser, item.user_agent],
+        [messages.from, from],
+        [words.value.people.point.place, place === null ? messages.noPlace : <PlaceOfReport place={place} />],
+        [messages.contact, item.contact],
+        [messages.device, place === null ? item.device_info : null],
+        [messages.browser, item.user_agent],
       ]}
     />
   )
@@ -500,7 +502,7 @@ function From({ item: { userId, display_name } }: { readonly item: Item }) {
 }
 
 function Note({ item }: { readonly item: Item }) {
-  const said = words.value.feedback
+  const messages = words.value.feedback
   const stored = item.admin_note
   const now = typedNotes.value.get(item.id) ?? null
   const type = (text: string) =>
@@ -511,7 +513,7 @@ function Note({ item }: { readonly item: Item }) {
   }
   return (
     <div class="field">
-      <label for="feedback-note">{said.note}</label>
+      <label for="feedback-note">{messages.note}</label>
       <textarea
         id="feedback-note"
         maxLength={2_000}
@@ -521,8 +523,8 @@ function Note({ item }: { readonly item: Item }) {
       />
       {now === null ? null : (
         <>
-          {now.begun === stored ? null : <p class="warn-text small">{said.noteConflict(stored ?? '')}</p>}
-          {now.begun === stored ? <p class="small">{said.noteTyped}</p> : null}
+          {now.begun === stored ? null : <p class="warn-text small">{messages.noteConflict(stored ?? '')}</p>}
+          {now.begun === stored ? <p class="small">{messages.noteTyped}</p> : null}
           <p class="row">
             <Button kind="primary" onClick={() => void saveNote(item, now)}>
               {words.value.common.save}
@@ -536,12 +538,12 @@ function Note({ item }: { readonly item: Item }) {
 }
 
 function Screenshot({ item }: { readonly item: Item }) {
-  const said = words.value.feedback
+  const messages = words.value.feedback
   const path = screenshotPath(item.screenshot_url)
   if (path !== null)
     return (
       <a id="feedback-screenshot" class="screenshot" href={path} target="_blank" rel="noreferrer">
-        <img src={path} alt={`${said.screenshot} #${item.id}`} loading="lazy" />
+        <img src={path} alt={`${messages.screenshot} #${item.id}`} loading="lazy" />
       </a>
     )
   return item.screenshot_url === null ? null : <p class="screenshot quiet small">{item.screenshot_url}</p>

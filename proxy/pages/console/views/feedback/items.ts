@@ -44,12 +44,12 @@ export function totalOf(list: Data<'listFeedback'>, status: Status | ''): number
 async function change(
   id: number,
   call: Promise<Answer<Item>>,
-  said: (data: Item) => string,
+  message: (data: Item) => string,
   more?: (data: Item) => Pick<ToastOptions, 'action' | 'group'>,
 ): Promise<Item | null> {
   const answer = await call
   if (answer.ok || answer.error.status !== 409)
-    return act(Promise.resolve(answer), said, answer.ok ? more?.(answer.data) : undefined)
+    return act(Promise.resolve(answer), message, answer.ok ? more?.(answer.data) : undefined)
   await reloadAll()
   showToast(words.value.feedback.conflict(id), { warning: true })
   return null

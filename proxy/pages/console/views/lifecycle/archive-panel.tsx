@@ -35,7 +35,7 @@ export const ArchivePanel = ({
 )
 
 function SaveArchive({ settings }: { readonly settings: EventSettings }) {
-  const said = words.value.archive
+  const messages = words.value.archive
   const save = async () => {
     if (event.value === null) return
     const { time_zone: zone, crowd } = event.value
@@ -44,14 +44,14 @@ function SaveArchive({ settings }: { readonly settings: EventSettings }) {
     const { makeArchive } = script
     const made = await makeArchive({ settings, timeZone: zone, crowd, now: new Date(now.value) })
     if (made instanceof Blob) saveBlob(made, fileName('archive', dayOf(now.value), 'zip'))
-    else if (made === null) showToast(said.tooLarge, { warning: true })
+    else if (made === null) showToast(messages.tooLarge, { warning: true })
     else warn(made, refusalOf)
   }
   return (
     <>
-      <p class="small">{said.text}</p>
+      <p class="small">{messages.text}</p>
       <div class="row">
-        <BusyButton run={save}>{said.save}</BusyButton>
+        <BusyButton run={save}>{messages.save}</BusyButton>
       </div>
     </>
   )
@@ -78,7 +78,7 @@ const warnOfReading = (): void => showToast(words.value.archive.notRead, { warni
 const isRefused = (part: FilePart, hasPoints: boolean): boolean => part === 'route' && hasPoints
 
 function Import({ from, settings, condition }: ImportProps) {
-  const said = words.value.archive
+  const messages = words.value.archive
   const file = useSignal<SettingsFile | null>(null)
   const problems = useSignal<readonly string[]>([])
   const zone = event.value?.time_zone
@@ -90,7 +90,7 @@ function Import({ from, settings, condition }: ImportProps) {
     if (found === null) return
     left.value = new Set()
     file.value = typeof found === 'string' ? null : found
-    problems.value = typeof found === 'string' ? [said.faults[found]] : []
+    problems.value = typeof found === 'string' ? [messages.faults[found]] : []
   }
   const take = async () => {
     const refused: string[] = []
@@ -104,13 +104,13 @@ function Import({ from, settings, condition }: ImportProps) {
     problems.value = refused
     file.value = null
     await Promise.all([from.reload(), readEvent()])
-    if (refused.length === 0) showToast(said.taken)
+    if (refused.length === 0) showToast(messages.taken)
   }
   return (
     <div class="stack">
       <FileDrop
-        title={said.import}
-        note={said.note}
+        title={messages.import}
+        note={messages.note}
         accept=".zip,.json"
         name="settings-file"
         onChoose={read}
@@ -124,13 +124,13 @@ function Import({ from, settings, condition }: ImportProps) {
         <>
           <Chosen parts={file.value.parts} left={left} hasPoints={hasPoints} />
           {hasPoints && file.value.parts.some(([part]) => part === 'route') ? (
-            <p class="small">{said.points}</p>
+            <p class="small">{messages.points}</p>
           ) : null}
           {zone === undefined || file.value.timeZone === null || file.value.timeZone === zone ? null : (
-            <p class="small warn-text">{said.zone(file.value.timeZone, zone)}</p>
+            <p class="small warn-text">{messages.zone(file.value.timeZone, zone)}</p>
           )}
           <div class="row">
-            <BusyButton run={take}>{said.take}</BusyButton>
+            <BusyButton run={take}>{messages.take}</BusyButton>
           </div>
         </>
       )}

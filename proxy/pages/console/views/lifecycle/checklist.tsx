@@ -98,10 +98,10 @@ export function Checklist({ settings, condition, whole = false }: ChecklistProps
   const open = ROWS.filter((row) => !isDone(row, known, state))
   const listed = whole ? ROWS : ROWS.filter((row) => open.includes(row) && !later.value.has(row))
   if (open.length === 0 || listed.length === 0) return null
-  const said = words.value.checklist
+  const messages = words.value.checklist
   return (
     <Panel
-      title={isUnset.value ? said.titleNotStarted : said.title}
+      title={isUnset.value ? messages.titleNotStarted : messages.title}
       kind="checklist"
       stale={isSettingsOld || isConditionOld}
       at={condition.at.value}
@@ -116,18 +116,18 @@ export function Checklist({ settings, condition, whole = false }: ChecklistProps
 }
 
 function ChecklistRow({ row, done }: { readonly row: Row; readonly done: boolean }) {
-  const said = words.value.checklist
+  const messages = words.value.checklist
   const go = PLACES[row]
-  const { name, missing } = said.rows[row]
+  const { name, missing } = messages.rows[row]
   return (
     <li class={done ? 'quiet' : undefined}>
       <span aria-hidden="true">{done ? '✓' : '○'}</span>
       <strong>{name}</strong>
-      <span class="grow small">{done ? said.done : missing}</span>
-      {done || go === undefined ? null : <Button onClick={go}>{said.set}</Button>}
+      <span class="grow small">{done ? messages.done : missing}</span>
+      {done || go === undefined ? null : <Button onClick={go}>{messages.set}</Button>}
       {done || later.value.has(row) ? null : (
         <Button kind="plain" onClick={() => putOff(row)}>
-          {said.later}
+          {messages.later}
         </Button>
       )}
     </li>

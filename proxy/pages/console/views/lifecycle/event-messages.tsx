@@ -33,7 +33,7 @@ const TEMPLATES = ['welcome', 'share', 'about', 'summaryTitle'] as const satisfi
 
 function MessagesForm(props: PartProps) {
   const { settings } = props
-  const said = words.value.templates
+  const messages = words.value.templates
   const { language: own, languages } = settings.languages.value
   const offered = [...new Set<Language>([own, ...languages, 'en'])]
   const language = useSignal<Language>(own)
@@ -63,10 +63,10 @@ function MessagesForm(props: PartProps) {
   }, [chosen, defaults])
   const event = nameIn(settings.name.value.names, chosen, own)
   return (
-    <PartForm title={said.title} part={settings.messages} form={form} class="words-form">
-      <p class="small">{said.note(EVENT_PLACE)}</p>
+    <PartForm title={messages.title} part={settings.messages} form={form} class="words-form">
+      <p class="small">{messages.note(EVENT_PLACE)}</p>
       <Choice
-        label={said.language}
+        label={messages.language}
         value={chosen}
         options={offered.map((one) => [one, ownName(one)])}
         onChoose={(one) => (language.value = one)}
@@ -79,7 +79,7 @@ function MessagesForm(props: PartProps) {
           <div key={name} class="template">
             <Field
               name={name}
-              label={said.names[name]}
+              label={messages.names[name]}
               long
               maxLength={300}
               placeholder={defaults.value?.[name](EVENT_PLACE) ?? ''}
@@ -91,7 +91,7 @@ function MessagesForm(props: PartProps) {
               )}
             </Field>
             <p class="bubble" lang={chosen}>
-              <span class="visually-hidden">{said.preview}</span>
+              <span class="visually-hidden">{messages.preview}</span>
               {withEvent(template, event)}
             </p>
           </div>

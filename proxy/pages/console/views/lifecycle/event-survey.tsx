@@ -38,7 +38,7 @@ const trimmed = ({ kind, ask, choices }: Question): Question => ({
 
 function SurveyForm(props: PartProps) {
   const { settings } = props
-  const said = words.value.survey
+  const messages = words.value.survey
   const { language: own, languages } = settings.languages.value
   const offered = [...new Set<Language>([own, ...languages, 'en'])]
   const { value, change, overtaken, form } = useEditing<Survey>(props, 'survey', {
@@ -50,33 +50,33 @@ function SurveyForm(props: PartProps) {
     change({ questions: questions.toSpliced(at, 1, ...by) })
   return (
     <PartForm
-      title={said.title}
+      title={messages.title}
       part={settings.survey}
       form={form}
       class="words-form"
       aside={
         overtaken === null ? null : (
-          <Meanwhile text={said.questions(settings.survey.value.questions.length)} />
+          <Meanwhile text={messages.questions(settings.survey.value.questions.length)} />
         )
       }
     >
-      <p class="small">{said.note}</p>
+      <p class="small">{messages.note}</p>
       {questions.map((question, i) => (
         <details key={i} class="survey-question">
           <summary>
             <strong>{`Q${i + 1}`}</strong> {titleOf(question, own)}{' '}
-            <span class="small quiet">{said.kinds[question.kind]}</span>
+            <span class="small quiet">{messages.kinds[question.kind]}</span>
           </summary>
           <QuestionFields question={question} languages={offered} onChange={(next) => replace(i, next)} />
           {/* Those after it would get other numbers, under which their answers are counted. */}
           {i > 0 && i === questions.length - 1 ? (
-            <Button onClick={() => replace(i)}>{said.removeQuestion}</Button>
+            <Button onClick={() => replace(i)}>{messages.removeQuestion}</Button>
           ) : null}
         </details>
       ))}
       {questions.length >= MAX_QUESTIONS ? null : (
         <div class="row">
-          <Button onClick={() => replace(questions.length, NEW)}>{said.addQuestion}</Button>
+          <Button onClick={() => replace(questions.length, NEW)}>{messages.addQuestion}</Button>
         </div>
       )}
     </PartForm>
@@ -93,16 +93,16 @@ interface QuestionProps {
 }
 
 function QuestionFields({ question, languages, onChange }: QuestionProps) {
-  const said = words.value.survey
+  const messages = words.value.survey
   const { kind, ask, choices } = question
   const changeChoice = (at: number, ...by: Question['choices']) =>
     onChange({ ...question, choices: choices.toSpliced(at, 1, ...by) })
   return (
     <div class="stack">
       <Choice
-        label={said.kind}
+        label={messages.kind}
         value={kind}
-        options={KINDS.map((one) => [one, said.kinds[one]])}
+        options={KINDS.map((one) => [one, messages.kinds[one]])}
         onChoose={(chosen) => onChange({ ...question, kind: chosen })}
       />
       <div class="event-form">
@@ -110,7 +110,7 @@ function QuestionFields({ question, languages, onChange }: QuestionProps) {
           <Field
             key={language}
             name={`ask-${language}`}
-            label={pair(said.question, ownName(language))}
+            label={pair(messages.question, ownName(language))}
             maxLength={200}
             value={ask[language] ?? ''}
             onType={(text) => onChange({ ...question, ask: { ...ask, [language]: text } })}
@@ -141,7 +141,7 @@ function QuestionFields({ question, languages, onChange }: QuestionProps) {
           {choices.length >= MAX_CHOICES ? null : (
             <div class="row">
               <Button onClick={() => changeChoice(choices.length, { value: newValue(), names: {} })}>
-                {said.addChoice}
+                {messages.addChoice}
               </Button>
             </div>
           )}

@@ -34,7 +34,7 @@ const KINDS = ['procession', 'walk', 'relay'] as const
 
 function WordsForm(props: PartProps) {
   const { settings } = props
-  const said = words.value.event
+  const messages = words.value.event
   const { language: own, languages } = settings.languages.value
   const offered = [...new Set<Language>([own, ...languages, 'en'])]
   const stored = settings.words.value
@@ -53,26 +53,26 @@ function WordsForm(props: PartProps) {
   const typed = value.level_names.map(withoutEmpty)
   const defaults = offered.map((language) => levelNames(typed, DEFAULTS[language], language, own))
   return (
-    <PartForm title={said.words} part={settings.words} form={form} class="words-form">
+    <PartForm title={messages.words} part={settings.words} form={form} class="words-form">
       <Choice
         name="followed"
-        label={said.followed}
+        label={messages.followed}
         value={value.followed}
-        options={KINDS.map((one) => [one, said.followedKinds[one]])}
+        options={KINDS.map((one) => [one, messages.followedKinds[one]])}
         onChoose={(followed) => change({ followed })}
       />
       {overtaken === null || stored.followed === overtaken.followed ? null : (
-        <Meanwhile text={said.followedKinds[stored.followed]} />
+        <Meanwhile text={messages.followedKinds[stored.followed]} />
       )}
-      <p class="small">{said.levelsNote}</p>
+      <p class="small">{messages.levelsNote}</p>
       <ol class="field-rows level-names">
         {LEVELS.map(({ level, minKm, minCheckins }, i) => (
           <li key={level}>
             <span class="row">
               <Emblem level={level} />
               <span>
-                <strong class="block">{`${said.level} ${level}`}</strong>
-                <span class="small quiet">{said.levelFrom(minKm, minCheckins)}</span>
+                <strong class="block">{`${messages.level} ${level}`}</strong>
+                <span class="small quiet">{messages.levelFrom(minKm, minCheckins)}</span>
               </span>
             </span>
             {offered.map((language, of) => (

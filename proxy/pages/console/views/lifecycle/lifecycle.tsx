@@ -83,21 +83,21 @@ function pausedFor(entries: readonly Entry[], i: number): string | null {
 const END_TIMEOUT_MS = 60_000
 
 function EndEvent() {
-  const said = words.value.lifecycle
+  const messages = words.value.lifecycle
   return (
-    <Panel title={said.endTitle} kind="end-event">
+    <Panel title={messages.endTitle} kind="end-event">
       <p>
         <Ask
-          ask={said.endButton}
+          ask={messages.endButton}
           kind="danger"
-          title={said.endTitle}
-          button={said.endConfirm}
+          title={messages.endTitle}
+          button={messages.endConfirm}
           danger
           typed={eventNames.value}
           run={() => client.endActivity({}, { timeoutMs: END_TIMEOUT_MS })}
         >
-          <p>{said.endText}</p>
-          <p>{said.after}</p>
+          <p>{messages.endText}</p>
+          <p>{messages.after}</p>
           <Preview />
         </Ask>
       </p>
@@ -121,16 +121,16 @@ function StillHeard() {
   const hour = useResource(client.readLastHour, 0, 'still-heard')
   const answer = hour.value.value
   if (answer === null) return <p class="quiet">{absenceOf(hour)}</p>
-  const said = words.value.lifecycle
+  const messages = words.value.lifecycle
   const { pilgrims, silent } = answer.walking ?? {}
   const count = (known: number | undefined) =>
     known === undefined ? words.value.common.unknown : figure(known)
   return (
     <p class="row">
-      {pilgrims === 0 ? null : <span class="warn-text">{pair(said.stillHeard, count(pilgrims))}</span>}
+      {pilgrims === 0 ? null : <span class="warn-text">{pair(messages.stillHeard, count(pilgrims))}</span>}
       {silent === 0 ? null : (
         <Button kind="plain" onClick={() => show('people', { silentHours: SILENT_HOURS })}>
-          {pair(said.silent, count(silent))}
+          {pair(messages.silent, count(silent))}
         </Button>
       )}
     </p>
@@ -143,31 +143,31 @@ interface StepsProps {
 }
 
 const Steps = ({ value, summary }: StepsProps) => {
-  const said = words.value.lifecycle
+  const messages = words.value.lifecycle
   const isConfigured = useLineConfigured()
   return (
     <ul class="steps">
-      <li>{said.endFlush(value.points_waiting)}</li>
-      {value.points_journaled === 0 ? null : <li>{said.endJournals(value.points_journaled)}</li>}
-      <li>{said.endCards(value.cards.total - value.cards.done)}</li>
+      <li>{messages.endFlush(value.points_waiting)}</li>
+      {value.points_journaled === 0 ? null : <li>{messages.endJournals(value.points_journaled)}</li>}
+      <li>{messages.endCards(value.cards.total - value.cards.done)}</li>
       <li>{summaryText(summary, isConfigured)}</li>
     </ul>
   )
 }
 
 function summaryText(summary: StepsProps['summary'], isConfigured: boolean): string {
-  const said = words.value.lifecycle
+  const messages = words.value.lifecycle
   const { value, error } = summary
   if (value.value === null)
     return error.value === null || error.value.status === 429
       ? absenceOf(summary)
-      : pair(said.progressSummary, error.value.message)
+      : pair(messages.progressSummary, error.value.message)
   const { recipients, cost, quota_remaining, devices, left_out } = value.value
   const byPush = devices === 0 ? '' : ` ${pair(words.value.messages.devices, figure(devices))}`
   const text =
     recipients === 0 || !isConfigured
-      ? `${said.endSummaryNobody} ${isConfigured ? leftOutText(left_out) : words.value.now.notConfigured}`
-      : said.endSummary(recipients, cost) +
+      ? `${messages.endSummaryNobody} ${isConfigured ? leftOutText(left_out) : words.value.now.notConfigured}`
+      : messages.endSummary(recipients, cost) +
         (quota_remaining === null ? '' : ` ${pair(words.value.messages.left, figure(quota_remaining))}`)
   return text + byPush
 }
@@ -215,28 +215,30 @@ const isFinished = ({ flush, cards, summary }: Ending): boolean =>
   (summary === 'sent' || summary === 'skipped')
 
 function titleOf(progress: Ending | null | undefined): string {
-  const said = words.value.lifecycle
-  return progress !== null && progress !== undefined && isFinished(progress) ? said.ended : said.progress
+  const messages = words.value.lifecycle
+  return progress !== null && progress !== undefined && isFinished(progress)
+    ? messages.ended
+    : messages.progress
 }
 
 const Bars = ({ progress }: { readonly progress: Ending }) => {
   const { flush, cards, summary } = progress
-  const said = words.value.lifecycle
+  const messages = words.value.lifecycle
   return (
     <div class="progresses">
       {flush === 'done' ? (
-        <Progress label={said.progressFlush} done={1} text={said.flushDone} />
+        <Progress label={messages.progressFlush} done={1} text={messages.flushDone} />
       ) : (
         <Flushing />
       )}
       <Cards cards={cards} />
       {summary === 'waiting' ? (
-        <Progress label={said.progressSummary} done={0} text={words.value.people.waits} />
+        <Progress label={messages.progressSummary} done={0} text={words.value.people.waits} />
       ) : (
         <Summary state={summary} />
       )}
       <output class="finished">
-        {isFinished(progress) ? (summary === 'skipped' ? said.finishedWithout : said.finished) : ''}
+        {isFinished(progress) ? (summary === 'skipped' ? messages.finishedWithout : messages.finished) : ''}
       </output>
     </div>
   )
@@ -253,11 +255,11 @@ function Flushing() {
 }
 
 const Cards = ({ cards: { done, total } }: Pick<Ending, 'cards'>) => {
-  const said = words.value.lifecycle
+  const messages = words.value.lifecycle
   const text = total === null ? words.value.people.waits : `${figure(done)} / ${figure(total)}`
   return (
     <Progress
-      label={said.progressCards}
+      label={messages.progressCards}
       done={total === null ? 0 : total === 0 ? 1 : Math.min(1, done / total)}
       text={text}
     />
@@ -268,13 +270,13 @@ type Message = Data<'listMessages'>['items'][number]
 
 /** The summary by its entry of the ledger: how many it has reached, or why nobody. */
 function Summary({ state }: { readonly state: Message['state'] }) {
-  const said = words.value.lifecycle
+  const messages = words.value.lifecycle
   const list = useResource(client.listMessages, SUMMARY_MS, 'end-summary', { cause: 'summary', limit: 1 })
   const message = list.value.value?.items[0]
   const { sent = 0, failed = 0, recipients = 0, web_push: byPush } = message ?? {}
   return (
     <Progress
-      label={said.progressSummary}
+      label={messages.progressSummary}
       hasFailed={failed > 0 || (byPush?.failed ?? 0) > 0}
       done={{ sent: 1, skipped: 0, expired: 0, sending: recipients === 0 ? null : sent / recipients }[state]}
       text={

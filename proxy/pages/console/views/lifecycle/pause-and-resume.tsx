@@ -56,7 +56,7 @@ const textsOf = ({ message, messages }: Pick<Current, 'message' | 'messages'>): 
 type Next = 'paused' | 'active'
 
 function Controls({ current }: { readonly current: Current }) {
-  const said = words.value.lifecycle
+  const messages = words.value.lifecycle
   // Null: the message is not being changed.
   const typed = useSignal<Texts | null>(null)
   /** The message as it was when its change was begun. */
@@ -112,13 +112,13 @@ function Controls({ current }: { readonly current: Current }) {
         ) : (
           <>
             <Button kind="primary" onClick={() => (asked.value = paused ? 'active' : 'paused')}>
-              {paused ? said.resumeAsk : said.pauseAsk}
+              {paused ? messages.resumeAsk : messages.pauseAsk}
             </Button>
-            {paused ? <Button onClick={edit}>{said.update}</Button> : null}
+            {paused ? <Button onClick={edit}>{messages.update}</Button> : null}
           </>
         )}
-        {paused ? <WriteToAll label={said.writeToAll} message={written.join('\n\n')} /> : null}
-        {isResumed(current) ? <WriteToAll label={said.writeToAll} message={said.goesOn} /> : null}
+        {paused ? <WriteToAll label={messages.writeToAll} message={written.join('\n\n')} /> : null}
+        {isResumed(current) ? <WriteToAll label={messages.writeToAll} message={messages.goesOn} /> : null}
       </div>
       <Question
         asked={asked.value}
@@ -189,18 +189,18 @@ interface QuestionProps {
 }
 
 function Question({ asked, fields, isWithout, run, onClose, onDone }: QuestionProps) {
-  const said = words.value.lifecycle
+  const messages = words.value.lifecycle
   const resumes = asked === 'active'
   return (
     <Confirm
-      title={resumes ? said.resumeTitle : said.pauseTitle}
+      title={resumes ? messages.resumeTitle : messages.pauseTitle}
       open={asked !== null}
       onClose={onClose}
-      button={resumes ? said.resume : said.pause}
+      button={resumes ? messages.resume : messages.pause}
       run={() => run(resumes ? 'active' : 'paused')}
       onDone={onDone}
     >
-      <p>{resumes ? said.resumeText : said.pauseText}</p>
+      <p>{resumes ? messages.resumeText : messages.pauseText}</p>
       {asked === 'paused' ? (
         <>
           {fields}
@@ -268,9 +268,9 @@ function WhoIsTold() {
 }
 
 function volunteersOf({ recipients, devices, left_out }: Counted, isConfigured: boolean): readonly string[] {
-  const said = words.value.lifecycle
+  const messages = words.value.lifecycle
   const byPush = devices === 0 ? [] : [pair(words.value.messages.devices, figure(devices))]
-  if (!isConfigured) return [`${said.pauseNobody} ${words.value.now.notConfigured}`, ...byPush]
-  if (recipients > 0) return [pair(said.pauseVolunteers, figure(recipients)), ...byPush]
-  return [`${said.pauseNobody} ${leftOutText(left_out)}`, ...byPush]
+  if (!isConfigured) return [`${messages.pauseNobody} ${words.value.now.notConfigured}`, ...byPush]
+  if (recipients > 0) return [pair(messages.pauseVolunteers, figure(recipients)), ...byPush]
+  return [`${messages.pauseNobody} ${leftOutText(left_out)}`, ...byPush]
 }

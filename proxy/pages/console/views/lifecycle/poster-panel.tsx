@@ -42,7 +42,7 @@ function posterOf({ name, contact, languages }: EventSettings, language: Languag
 }
 
 function PosterOf({ settings }: { readonly settings: EventSettings }) {
-  const said = words.value.poster
+  const messages = words.value.poster
   const { language: own, languages } = settings.languages.value
   const offered = [...new Set<Language>([own, ...languages, 'en'])]
   const language = useSignal<Language>(own)
@@ -75,19 +75,19 @@ function PosterOf({ settings }: { readonly settings: EventSettings }) {
   }
   return (
     <>
-      <p class="small">{said.text}</p>
+      <p class="small">{messages.text}</p>
       <Choice
-        label={said.language}
+        label={messages.language}
         value={language.value}
         options={offered.map((one) => [one, ownName(one)])}
         onChoose={(one) => (language.value = one)}
       />
       {picture.value === null ? null : (
         <>
-          <img class="poster" src={picture.value} alt={said.preview} />
+          <img class="poster" src={picture.value} alt={messages.preview} />
           <div class="row">
-            <Button onClick={() => void save('pdf')}>{said.pdf}</Button>
-            <Button onClick={() => void save('png')}>{said.picture}</Button>
+            <Button onClick={() => void save('pdf')}>{messages.pdf}</Button>
+            <Button onClick={() => void save('png')}>{messages.picture}</Button>
           </div>
         </>
       )}

@@ -43,7 +43,7 @@ async function awaitCleared(before: string | null): Promise<void> {
 }
 
 function Rehearsal({ from, settings: { name, rehearsal } }: RehearsalProps) {
-  const said = words.value.rehearsal
+  const messages = words.value.rehearsal
   const { on } = rehearsal.value
   const names = Object.values(name.value.names)
   const begin = async () => {
@@ -53,39 +53,39 @@ function Rehearsal({ from, settings: { name, rehearsal } }: RehearsalProps) {
   }
   return (
     <>
-      <p class="small">{on ? said.isOn : said.isOff}</p>
+      <p class="small">{on ? messages.isOn : messages.isOff}</p>
       {on ? (
         <p class="small">
-          {said.crowd} <code>bun run demo --url {location.origin} --own-route --pilgrims 50</code>
+          {messages.crowd} <code>bun run demo --url {location.origin} --own-route --pilgrims 50</code>
         </p>
       ) : null}
       <div class="row">
         {on ? (
           <>
             <Ask
-              ask={said.endAsk}
-              title={said.endTitle}
-              button={said.end}
+              ask={messages.endAsk}
+              title={messages.endTitle}
+              button={messages.end}
               run={() => setRehearsal(false)}
               onDone={() => void readEvent()}
             >
-              <p>{said.endText}</p>
+              <p>{messages.endText}</p>
             </Ask>
             <Ask
-              ask={said.clearAsk}
+              ask={messages.clearAsk}
               kind="danger"
-              title={said.clearTitle}
-              button={said.clear}
+              title={messages.clearTitle}
+              button={messages.clear}
               danger
               typed={names}
               run={() => client.resetRehearsal({ name: names[0]! })}
               onDone={({ cleared_at }) => void awaitCleared(cleared_at)}
             >
-              <p>{said.clearText}</p>
+              <p>{messages.clearText}</p>
             </Ask>
           </>
         ) : (
-          <BusyButton run={begin}>{said.begin}</BusyButton>
+          <BusyButton run={begin}>{messages.begin}</BusyButton>
         )}
       </div>
     </>

@@ -89,7 +89,7 @@ const kmOf = (point: RoutePoint, route: Route | null): number =>
 
 function RouteForm(props: PartProps) {
   const { settings } = props
-  const said = words.value.route
+  const messages = words.value.route
   const fault = useSignal<RouteFault | null>(null)
   const {
     value: shown,
@@ -104,7 +104,7 @@ function RouteForm(props: PartProps) {
         margin_km: margin.trim() === '' ? null : Number(margin),
         version,
       }),
-    saved: said.saved,
+    saved: messages.saved,
   })
   const route = useMemo(() => routeOf(shown.lines), [shown.lines])
   const { language } = settings.languages.value
@@ -134,7 +134,7 @@ function RouteForm(props: PartProps) {
   const places = shown.points.length - stations
   return (
     <PartForm
-      title={said.title}
+      title={messages.title}
       part={settings.route}
       form={form}
       class="route-form"
@@ -142,17 +142,17 @@ function RouteForm(props: PartProps) {
       aside={overtaken === null ? null : <Meanwhile text={routeText(settings)} />}
     >
       <FileDrop
-        title={said.drop}
-        note={said.formats}
+        title={messages.drop}
+        note={messages.formats}
         accept=".gpx,.kml,.kmz,.geojson,.json,.tcx,.zip"
         onChoose={read}
       />
       <p role="alert" class="problem">
-        {fault.value === null ? null : said.faults[fault.value]}
+        {fault.value === null ? null : messages.faults[fault.value]}
       </p>
       {shown.read.length < 2 ? null : (
         <fieldset class="route-lines">
-          <legend>{said.lines}</legend>
+          <legend>{messages.lines}</legend>
           {shown.read.map(({ name, places, used }, i) => (
             <label key={i} class="row">
               <input
@@ -168,20 +168,22 @@ function RouteForm(props: PartProps) {
       <div class="row">
         <strong>
           {route === null
-            ? said.none
+            ? messages.none
             : [
                 inKm(Math.round(route.lengthM / 100) / 10),
-                said.stations(stations),
-                ...(places === 0 ? [] : [said.places(places)]),
+                messages.stations(stations),
+                ...(places === 0 ? [] : [messages.places(places)]),
               ].join(' · ')}
         </strong>
         {route === null ? null : (
-          <Button onClick={() => change({ lines: reversed(shown.lines), read: [] })}>{said.reverse}</Button>
+          <Button onClick={() => change({ lines: reversed(shown.lines), read: [] })}>
+            {messages.reverse}
+          </Button>
         )}
       </div>
-      {route === null ? null : <p class="small">{`${said.tap} ${said.kindNote}`}</p>}
+      {route === null ? null : <p class="small">{`${messages.tap} ${messages.kindNote}`}</p>}
       {shown.leftOut === 0 ? null : (
-        <p class="small warn-text">{said.leftOut(shown.leftOut, MAX_STATIONS, MAX_PLACES)}</p>
+        <p class="small warn-text">{messages.leftOut(shown.leftOut, MAX_STATIONS, MAX_PLACES)}</p>
       )}
       <RouteMap route={route} lines={shown.lines} points={shown.points} onTap={addStation} />
       <PointRows
@@ -195,11 +197,11 @@ function RouteForm(props: PartProps) {
           type="number"
           min="0.1"
           max="500"
-          label={said.margin}
+          label={messages.margin}
           value={shown.margin}
           onType={(margin) => change({ margin })}
         >
-          <span class="small">{said.marginNote}</span>
+          <span class="small">{messages.marginNote}</span>
         </Field>
       )}
     </PartForm>
@@ -225,7 +227,7 @@ const FAR_M = 2_000
 
 /** Stations and places along the way, in the order of the route; a new one has its name to be typed. */
 function PointRows({ route, points, languages, onChange }: PointsProps) {
-  const said = words.value.route
+  const messages = words.value.route
   if (route === null || points.length === 0) return null
   const offered = [...new Set([languages.language, ...languages.languages])]
   /** The same row stays where its point becomes another kind, and keeps the focus. Several points may be at one place. */
@@ -236,7 +238,7 @@ function PointRows({ route, points, languages, onChange }: PointsProps) {
     known.set(at, nth + 1)
     return `${at} ${nth}`
   }
-  const kinds = [['', said.station] as const, ...KINDS.map((of) => [of, words.value.places[of]] as const)]
+  const kinds = [['', messages.station] as const, ...KINDS.map((of) => [of, words.value.places[of]] as const)]
   const room = roomIn(points)
   const rows = points
     .map((point, i) => ({ point, i, key: keyOf(point), km: kmOf(point, route) }))
@@ -250,7 +252,7 @@ function PointRows({ route, points, languages, onChange }: PointsProps) {
           <li key={key}>
             <Choice
               name="kind"
-              label={said.kind}
+              label={messages.kind}
               value={point.kind}
               options={kinds.map(([kind, text]) => [kind, text, mayBecome(room, point.kind, kind)] as const)}
               onChoose={(kind) => changePoint({ kind })}
@@ -262,9 +264,9 @@ function PointRows({ route, points, languages, onChange }: PointsProps) {
               <PlaceFields place={point} onChange={changePoint} />
             )}
             {offM < FAR_M ? null : (
-              <span class="small warn-text">{said.far(inKm(Math.round(offM / 100) / 10))}</span>
+              <span class="small warn-text">{messages.far(inKm(Math.round(offM / 100) / 10))}</span>
             )}
-            <Button onClick={() => onChange(points.toSpliced(i, 1))}>{said.remove}</Button>
+            <Button onClick={() => onChange(points.toSpliced(i, 1))}>{messages.remove}</Button>
           </li>
         )
       })}

@@ -37,19 +37,19 @@ export const Compose = () => (
 )
 
 function AudienceField() {
-  const said = words.value.messages
+  const messages = words.value.messages
   const { audience, hours } = draft.value
   return (
     <div class="row">
       <Choice
-        label={said.audience}
+        label={messages.audience}
         value={audience}
-        options={Object.entries(said.audiences) as [Audience, string][]}
+        options={Object.entries(messages.audiences) as [Audience, string][]}
         onChoose={(chosen) => change({ audience: chosen })}
       />
       {audience === 'inactive' ? (
         <Field
-          label={said.hours}
+          label={messages.hours}
           type="number"
           min="1"
           max="8760"
@@ -71,12 +71,12 @@ export function AudienceMeans({ of }: { readonly of: Audience }) {
 
 /** `Recipients: 12 · LINE messages: 12` */
 export function countedText({ recipients, cost }: Pick<Counted, 'recipients' | 'cost'>): string {
-  const said = words.value.messages
-  return [pair(said.recipients, figure(recipients)), pair(said.cost, figure(cost))].join(' · ')
+  const messages = words.value.messages
+  return [pair(messages.recipients, figure(recipients)), pair(messages.cost, figure(cost))].join(' · ')
 }
 
 function TextFields() {
-  const said = words.value.messages
+  const messages = words.value.messages
   const { title, text, image } = draft.value
   // What is part of the message is in sight.
   const isMore = title !== '' || image !== ''
@@ -84,21 +84,21 @@ function TextFields() {
     <>
       <Field
         long
-        label={said.text}
+        label={messages.text}
         maxLength={title === '' ? TEXT_MAX : CARD_TEXT_MAX}
         value={text}
         onType={(typed) => change({ text: typed })}
       />
       <details open={isMore}>
-        <summary>{said.add}</summary>
+        <summary>{messages.add}</summary>
         <Field
-          label={said.titleField}
+          label={messages.titleField}
           maxLength={TITLE_MAX}
           value={title}
           onType={(typed) => change({ title: typed })}
         />
         <Field
-          label={said.image}
+          label={messages.image}
           inputMode="url"
           value={image}
           onType={(typed) => change({ image: typed })}
@@ -110,15 +110,15 @@ function TextFields() {
 
 /** The message as LINE shows it: a card with a title, else a picture and a text. The picture itself is not loaded. */
 function LinePreview() {
-  const said = words.value.messages
+  const messages = words.value.messages
   const { title, text, image } = draft.value
   const empty = text === '' && image === ''
   return (
     <figure class="line-preview">
-      <figcaption class="small quiet">{said.preview}</figcaption>
+      <figcaption class="small quiet">{messages.preview}</figcaption>
       <div class="line-chat">
         <span class="line-name small">{eventName.value}</span>
-        {empty ? <p class="line-bubble quiet">{said.previewEmpty}</p> : null}
+        {empty ? <p class="line-bubble quiet">{messages.previewEmpty}</p> : null}
         {title === '' ? (
           <>
             {image === '' ? null : <Picture url={image} />}
@@ -138,12 +138,12 @@ function LinePreview() {
 
 /** A notice has no picture; a message without a text is not sent as one. */
 function NoticePreview() {
-  const said = words.value.messages
+  const messages = words.value.messages
   const { title, text, image } = draft.value
-  const missing = image === '' ? said.previewEmpty : said.noticeEmpty
+  const missing = image === '' ? messages.previewEmpty : messages.noticeEmpty
   return (
     <figure class="notice-preview">
-      <figcaption class="small quiet">{said.noticePreview}</figcaption>
+      <figcaption class="small quiet">{messages.noticePreview}</figcaption>
       <div class="phone-notice">
         <strong>{title === '' ? eventName.value : title}</strong>
         <p class="small">{text === '' ? missing : text}</p>
@@ -156,7 +156,7 @@ const Picture = ({ url }: { readonly url: string }) => <span class="line-picture
 
 /** Nothing is sent before its recipients were counted. Beyond the quota it asks once more. */
 function Send() {
-  const said = words.value.messages
+  const messages = words.value.messages
   const asking = useSignal(false)
   const force = useSignal(false)
   const problem = useSignal<ClientError | null>(null)
@@ -175,17 +175,17 @@ function Send() {
     <>
       <p>
         <Button kind="primary" disabled={isEmpty.value} onClick={() => void count()}>
-          {said.send}
+          {messages.send}
         </Button>
       </p>
       <Confirm
-        title={result === null ? said.send : said.sendTitle(result.recipients)}
+        title={result === null ? messages.send : messages.sendTitle(result.recipients)}
         open={asking.value}
         onClose={() => {
           asking.value = false
           force.value = false
         }}
-        button={said.sendButton}
+        button={messages.sendButton}
         disabled={result === null || nobody || (over && !force.value)}
         run={() =>
           client.sendPush({
@@ -196,7 +196,7 @@ function Send() {
         }
         onDone={({ recipients }) => {
           clearDraft()
-          showToast(pair(said.sent, figure(recipients)), { forMs: 8_000 })
+          showToast(pair(messages.sent, figure(recipients)), { forMs: 8_000 })
         }}
       >
         {asking.value ? (
@@ -224,7 +224,7 @@ interface CountProps {
 }
 
 function Count({ over, nobody }: CountProps) {
-  const said = words.value.messages
+  const messages = words.value.messages
   const named = useSignal(false)
   const result = counted.value
   if (result === null) return <p class="quiet">{words.value.common.loading}</p>
@@ -234,14 +234,14 @@ function Count({ over, nobody }: CountProps) {
   return (
     <>
       <output class="count">
-        <strong>{pair(said.cost, figure(cost))}</strong>
+        <strong>{pair(messages.cost, figure(cost))}</strong>
         {quota_remaining === null ? null : (
-          <span class={over ? 'warn-text' : 'quiet'}>{pair(said.left, figure(quota_remaining))}</span>
+          <span class={over ? 'warn-text' : 'quiet'}>{pair(messages.left, figure(quota_remaining))}</span>
         )}
-        {nobody ? <span class="warn-text">{said.nobody}</span> : null}
-        {devices === 0 ? null : <span>{pair(said.devices, figure(devices))}</span>}
+        {nobody ? <span class="warn-text">{messages.nobody}</span> : null}
+        {devices === 0 ? null : <span>{pair(messages.devices, figure(devices))}</span>}
         {pending === null ? <span class="warn-text">{words.value.people.pendingUnknown}</span> : null}
-        {recipients === 0 ? null : <span class="small">{said.reachUnsure}</span>}
+        {recipients === 0 ? null : <span class="small">{messages.reachUnsure}</span>}
       </output>
       {missed === '' ? null : (
         <details onToggle={({ currentTarget }) => (named.value = currentTarget.open)}>

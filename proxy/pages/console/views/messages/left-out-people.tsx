@@ -60,14 +60,14 @@ export const LeftOutPeople = ({ of }: { readonly of: Input<'listLeftOut'> }) => 
 )
 
 function LeftOutPerson({ person: { userId, display_name, reason, devices } }: { readonly person: Person }) {
-  const said = words.value.messages
+  const messages = words.value.messages
   return (
     <li>
       <span class="grow">
         <PilgrimLink userId={userId} name={display_name} />{' '}
         <span class="quiet">
-          {said.leftOutReasons[reason]}
-          {devices === 0 ? null : ` · ${pair(said.devices, figure(devices))}`}
+          {messages.leftOutReasons[reason]}
+          {devices === 0 ? null : ` · ${pair(messages.devices, figure(devices))}`}
         </span>
       </span>
     </li>
@@ -75,7 +75,7 @@ function LeftOutPerson({ person: { userId, display_name, reason, devices } }: { 
 }
 
 function NamesFile({ of }: { readonly of: Input<'listLeftOut'> }) {
-  const said = words.value.messages
+  const messages = words.value.messages
   const save = async () => {
     const people: Person[] = []
     let cursor: string | null = null
@@ -90,9 +90,9 @@ function NamesFile({ of }: { readonly of: Input<'listLeftOut'> }) {
       cursor = answer.data.next_cursor
     }
     saveCsv(rowsOf(people), fileName('no-line-message', dayOf(now.peek()), 'csv'))
-    if (cursor !== null) showToast(pair(said.leftOutFileCut, figure(people.length)), { warning: true })
+    if (cursor !== null) showToast(pair(messages.leftOutFileCut, figure(people.length)), { warning: true })
   }
-  return <BusyButton run={save}>{said.leftOutFile}</BusyButton>
+  return <BusyButton run={save}>{messages.leftOutFile}</BusyButton>
 }
 
 const rowsOf = (people: readonly Person[]) => [

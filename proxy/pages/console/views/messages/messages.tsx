@@ -73,40 +73,40 @@ const toneOf = (message: Message): string => {
 }
 
 const stateOf = (message: Message): string => {
-  const said = words.value.messages
+  const messages = words.value.messages
   const { failed, state } = message
-  if (isToNobody(message)) return said.toNobody
-  return failed > 0 && state === 'sent' ? said.partlySent : said.states[state]
+  if (isToNobody(message)) return messages.toNobody
+  return failed > 0 && state === 'sent' ? messages.partlySent : messages.states[state]
 }
 
 function audienceOf({ audience }: Message): string {
-  const said = words.value.messages.audiences
+  const messages = words.value.messages.audiences
   const name = audience['audience']
-  if (typeof name === 'string') return nameOf(said, name)
+  if (typeof name === 'string') return nameOf(messages, name)
   const ids = audience['user_ids']
   return Array.isArray(ids) ? words.value.messages.chosenPeople(ids.length) : ''
 }
 
 function Sent({ message }: { readonly message: Message }) {
-  const said = words.value.messages
+  const messages = words.value.messages
   const open = useSignal(false)
   return (
     <li class="sent">
       <div class="grow">
         <p class="row">
           <span class={`badge ${toneOf(message)}`}>{stateOf(message)}</span>
-          <strong>{said.causes[message.cause]}</strong>
+          <strong>{messages.causes[message.cause]}</strong>
           <span class="small quiet">
             {date(message.created_at)} {audienceOf(message)}{' '}
             {message.created_by === null ? null : `${words.value.common.by} ${message.created_by}`}
           </span>
         </p>
-        <p class="sent-text">{message.text ?? (message.cause === 'push' ? '–' : said.ownText)}</p>
+        <p class="sent-text">{message.text ?? (message.cause === 'push' ? '–' : messages.ownText)}</p>
         <p class="row small">
           {message.recipients === 0 ? null : progressText(message)}
           <Devices progress={message.web_push} />
           <Button kind="plain" aria-expanded={open.value} onClick={() => (open.value = !open.value)}>
-            {said.leftOutTitle}
+            {messages.leftOutTitle}
           </Button>
         </p>
         {open.value ? <Faults id={message.id} /> : null}
@@ -122,18 +122,18 @@ const Devices = ({ progress }: { readonly progress: Message['web_push'] }) => {
 
 /** `2 / 3 sent, 1 failed`: empty where nobody gets it. */
 export function progressText({ sent, waiting, failed }: Message['web_push']): string {
-  const said = words.value.people.messageStates
+  const messages = words.value.people.messageStates
   const all = sent + waiting + failed
   if (all === 0) return ''
   return [
-    `${figure(sent)} / ${figure(all)} ${said.sent}`,
-    ...(failed === 0 ? [] : [`${figure(failed)} ${said.failed}`]),
-    ...(waiting === 0 ? [] : [`${figure(waiting)} ${said.waiting}`]),
+    `${figure(sent)} / ${figure(all)} ${messages.sent}`,
+    ...(failed === 0 ? [] : [`${figure(failed)} ${messages.failed}`]),
+    ...(waiting === 0 ? [] : [`${figure(waiting)} ${messages.waiting}`]),
   ].join(words.value.common.comma)
 }
 
 function Faults({ id }: { readonly id: string }) {
-  const said = words.value.messages
+  const messages = words.value.messages
   const progress = useResource(client.readPush, 0, 'push', { id })
   return (
     <Await from={progress}>
@@ -152,7 +152,7 @@ function Faults({ id }: { readonly id: string }) {
           ) : (
             <li>
               {leftOutText(left_out)}
-              <p class="quiet">{said.leftOutWhy}</p>
+              <p class="quiet">{messages.leftOutWhy}</p>
               <LeftOutPeople of={{ message: id }} />
             </li>
           )}
@@ -174,7 +174,7 @@ const To = ({ people, more }: { readonly people: readonly Named[]; readonly more
 const USAGE_EVERY_MS = 300_000
 
 function Usage() {
-  const said = words.value.messages
+  const messages = words.value.messages
   const read = useResource(client.readLineUsage, USAGE_EVERY_MS, 'usage')
   const stale = useStale(read)
   const usage = read.value.value
@@ -184,10 +184,10 @@ function Usage() {
   return (
     <p class="row small quiet">
       {quota.value === null || usage_percent === null ? (
-        <span>{pair(said.quota, said.unlimited)}</span>
+        <span>{pair(messages.quota, messages.unlimited)}</span>
       ) : (
         <>
-          <meter min={0} max={100} high={90} value={usage_percent} aria-label={said.quota} />
+          <meter min={0} max={100} high={90} value={usage_percent} aria-label={messages.quota} />
           <span>
             {figure(consumption.total_usage ?? 0)} / {figure(quota.value)} ({figure(usage_percent)} %)
           </span>

@@ -46,9 +46,9 @@ export function Schedule() {
   const reminders = useResource(client.listMessages, EVERY_MS, 'reminders', REMINDERS)
   const bounds = useBounds()
   const edited = useSignal(NONE)
-  const said = words.value.schedule
+  const messages = words.value.schedule
   return (
-    <PanelFrom title={said.title} kind="schedule" from={plan}>
+    <PanelFrom title={messages.title} kind="schedule" from={plan}>
       {({ slots }) => (
         <>
           <Rests />
@@ -98,10 +98,10 @@ function stateOf(
 const hasEnded = (): boolean => status.value?.status === 'ended'
 
 function Rests() {
-  const said = words.value.schedule
+  const messages = words.value.schedule
   const state = status.value?.status
   if (state !== 'ended' && state !== 'paused') return null
-  return <p class="notice warning">{said.rests}</p>
+  return <p class="notice warning">{messages.rests}</p>
 }
 
 const textOf = ({ text }: Slot): string => text[consoleLanguage.value] ?? text['zh-Hant']
@@ -130,7 +130,7 @@ interface RowProps extends Dated {
 }
 
 function SlotRow({ slot, next, state, onEdit }: RowProps) {
-  const said = words.value.schedule
+  const messages = words.value.schedule
   const goes = slot.enabled && next !== null && !hasEnded()
   return (
     <li class={goes ? undefined : 'quiet'}>
@@ -138,16 +138,16 @@ function SlotRow({ slot, next, state, onEdit }: RowProps) {
       <div class="grow">
         <p class="slot-text">{textOf(slot)}</p>
         <MostRead slot={slot} />
-        {hasEnded() ? null : <p class="small">{slot.enabled ? nextText(next, state) : said.off}</p>}
+        {hasEnded() ? null : <p class="small">{slot.enabled ? nextText(next, state) : messages.off}</p>}
         <p class="small quiet">
           {words.value.messages.audiences[slot.audience]} · {daysOf(slot)}
         </p>
       </div>
       {hasEnded() ? (
-        <span class="badge">{said.notSent}</span>
+        <span class="badge">{messages.notSent}</span>
       ) : level.value >= OWNER ? (
         <Button kind="plain" onClick={onEdit}>
-          {said.edit}
+          {messages.edit}
         </Button>
       ) : null}
     </li>
@@ -156,13 +156,13 @@ function SlotRow({ slot, next, state, onEdit }: RowProps) {
 
 function Additions({ bounds }: { readonly bounds: Bounds }) {
   const open = useSignal(false)
-  const said = words.value.schedule
+  const messages = words.value.schedule
   if (hasEnded()) return null
   if (level.value < OWNER) return null
   if (open.value) return <SlotForm slot={null} bounds={bounds} onClose={() => (open.value = false)} />
   return (
     <p>
-      <Button onClick={() => (open.value = true)}>{said.add}</Button>
+      <Button onClick={() => (open.value = true)}>{messages.add}</Button>
     </p>
   )
 }
@@ -195,7 +195,7 @@ interface FieldsProps {
 }
 
 function SlotForm({ slot, bounds, onClose }: Props) {
-  const said = words.value.schedule
+  const messages = words.value.schedule
   const form = useRef<HTMLFormElement>(null)
   const draft = useSignal<Slot>(slot ?? newSlot())
   const busy = useSignal(false)
@@ -232,7 +232,7 @@ function SlotForm({ slot, bounds, onClose }: Props) {
     <form
       ref={form}
       class="slot-form"
-      aria-label={slot === null ? said.addTitle : said.edit}
+      aria-label={slot === null ? messages.addTitle : messages.edit}
       onSubmit={(event) => {
         event.preventDefault()
         void submit()
@@ -247,7 +247,7 @@ function SlotForm({ slot, bounds, onClose }: Props) {
           checked={draft.value.enabled}
           onChange={({ currentTarget }) => change({ enabled: currentTarget.checked })}
         />
-        {said.on}
+        {messages.on}
       </label>
       <Sending draft={draft.value} bounds={bounds} isNew={slot === null} />
       <div class="row wide">
@@ -255,7 +255,7 @@ function SlotForm({ slot, bounds, onClose }: Props) {
           {words.value.common.save}
         </Button>
         <Button onClick={onClose}>{pageWords.value.close}</Button>
-        {slot === null ? null : <Button onClick={() => void remove(slot)}>{said.remove}</Button>}
+        {slot === null ? null : <Button onClick={() => void remove(slot)}>{messages.remove}</Button>}
       </div>
     </form>
   )
@@ -269,7 +269,7 @@ function TextFields({
   before,
   onChange,
 }: FieldsProps & { readonly before: Slot['text'] | null }) {
-  const said = words.value.messages
+  const messages = words.value.messages
   return (
     <>
       <Field
@@ -277,7 +277,7 @@ function TextFields({
         wide
         name="zh"
         required
-        label={pageWords.value.aside(`${said.text} · 繁體中文`, words.value.schedule.required)}
+        label={pageWords.value.aside(`${messages.text} · 繁體中文`, words.value.schedule.required)}
         maxLength={TEXT_MAX}
         value={text['zh-Hant']}
         onType={(typed) => onChange({ text: { ...text, 'zh-Hant': typed } })}
@@ -286,7 +286,7 @@ function TextFields({
         long
         wide
         name="en"
-        label={pageWords.value.aside(`${said.text} · English`, words.value.schedule.optional)}
+        label={pageWords.value.aside(`${messages.text} · English`, words.value.schedule.optional)}
         maxLength={TEXT_MAX}
         value={text.en ?? ''}
         onType={(typed) => onChange({ text: { ...text, en: typed } })}
@@ -300,7 +300,7 @@ function TextFields({
 }
 
 function TimeAndAudience({ draft: { hour, audience }, onChange }: FieldsProps) {
-  const said = words.value.messages
+  const messages = words.value.messages
   return (
     <>
       <Choice
@@ -312,9 +312,9 @@ function TimeAndAudience({ draft: { hour, audience }, onChange }: FieldsProps) {
       />
       <Choice
         name="audience"
-        label={said.audience}
+        label={messages.audience}
         value={audience}
-        options={(Object.entries(said.audiences) as [Slot['audience'] | 'inactive', string][]).flatMap(
+        options={(Object.entries(messages.audiences) as [Slot['audience'] | 'inactive', string][]).flatMap(
           ([name, text]) => (name === 'inactive' ? [] : [[name, text] as const]),
         )}
         onChoose={(one) => onChange({ audience: one })}
@@ -331,17 +331,16 @@ interface SendingProps {
 }
 
 function Sending({ draft, bounds, isNew }: SendingProps) {
-  const said = words.value.schedule
+  const messages = words.value.schedule
   const { audience } = draft
   const count = useRecipients(audience)
   const next = nextSending(draft, now.value, bounds)
   const recipients = count.value.value
-  const { messages } = words.value
   const isConfigured = useLineConfigured()
   return (
     <output class="wide reminder-sending">
       <strong class={next === null ? 'warn-text' : undefined}>
-        {next === null ? said.never : next.running && isNew ? said.atOnce : nextText(next)}
+        {next === null ? messages.never : next.running && isNew ? messages.atOnce : nextText(next)}
       </strong>
       {recipients === null ? (
         <span class="quiet">{absenceOf(count)}</span>
@@ -350,13 +349,13 @@ function Sending({ draft, bounds, isNew }: SendingProps) {
           {[
             countedText(recipients),
             isConfigured ? '' : words.value.now.notConfigured,
-            recipients.devices === 0 ? '' : pair(messages.devices, recipients.devices),
+            recipients.devices === 0 ? '' : pair(words.value.messages.devices, recipients.devices),
           ]
             .filter(Boolean)
             .join(' · ')}
         </span>
       )}
-      {isNew ? null : <span class="small quiet">{said.sentOnce}</span>}
+      {isNew ? null : <span class="small quiet">{messages.sentOnce}</span>}
     </output>
   )
 }
@@ -378,15 +377,15 @@ interface DaysProps {
 }
 
 function SlotDays({ dates, onChange }: DaysProps) {
-  const said = words.value.schedule
+  const messages = words.value.schedule
   return (
     <div class="wide slot-when">
       <Segments
-        label={said.when}
+        label={messages.when}
         value={dates === null ? 'every' : 'some'}
         options={[
-          { value: 'some', text: said.someDays },
-          { value: 'every', text: said.everyDay },
+          { value: 'some', text: messages.someDays },
+          { value: 'every', text: messages.everyDay },
         ]}
         onChoose={(kind) => onChange(kind === 'every' ? null : (dates?.slice() ?? [tomorrow()]))}
       />
@@ -396,10 +395,10 @@ function SlotDays({ dates, onChange }: DaysProps) {
 }
 
 function Days({ dates, onChange }: DaysProps & { readonly dates: readonly string[] }) {
-  const said = words.value.schedule
+  const messages = words.value.schedule
   return (
     <fieldset class="slot-days">
-      <legend class="small">{said.days}</legend>
+      <legend class="small">{messages.days}</legend>
       {dates.map((day, i) => (
         // The place of a day is what it is known by: two may be the same while one is typed.
         <span key={i} class="slot-day">
@@ -414,7 +413,7 @@ function Days({ dates, onChange }: DaysProps & { readonly dates: readonly string
             <Button
               kind="plain"
               icon
-              label={`${said.remove} ${i + 1}`}
+              label={`${messages.remove} ${i + 1}`}
               onClick={() => onChange(dates.toSpliced(i, 1))}
             >
               ✕
@@ -424,7 +423,7 @@ function Days({ dates, onChange }: DaysProps & { readonly dates: readonly string
       ))}
       {dates.length < MOST_DAYS ? (
         <Button kind="plain" onClick={() => onChange([...dates, following(dates)])}>
-          {said.addDay}
+          {messages.addDay}
         </Button>
       ) : null}
     </fieldset>
@@ -471,13 +470,13 @@ function nextSending(
 
 /** The next sending in words: `Next: tomorrow, Tue, Nov 24, 06:00`. */
 function nextText(next: NextSending | null, state: string | null = null): string {
-  const said = words.value.schedule
-  if (next === null) return said.notSent
+  const messages = words.value.schedule
+  if (next === null) return messages.notSent
   if (next.running) {
-    const since = `${said.running} ${minute(next.atMs)}`
+    const since = `${messages.running} ${minute(next.atMs)}`
     return state === null ? since : pageWords.value.aside(since, state)
   }
-  return pair(said.next, [comingDay(dayOf(next.atMs)), minute(next.atMs)].join(words.value.common.comma))
+  return pair(messages.next, [comingDay(dayOf(next.atMs)), minute(next.atMs)].join(words.value.common.comma))
 }
 
 /**
@@ -534,11 +533,11 @@ const saveSlot = async (slot: Slot, before: Slot | null): Promise<boolean> =>
 
 /** It can be taken back. @returns whether it was done */
 async function removeSlot(slot: Slot, text: string): Promise<boolean> {
-  const said = words.value.schedule
+  const messages = words.value.schedule
   const done = await act(
     change(slot, (slots) => slots.filter(({ id }) => id !== slot.id)),
-    () => pair(said.removed, text),
-    { action: { name: said.undo, run: () => void saveSlot(slot, null) }, group: 'schedule' },
+    () => pair(messages.removed, text),
+    { action: { name: messages.undo, run: () => void saveSlot(slot, null) }, group: 'schedule' },
   )
   return done !== null
 }

@@ -68,11 +68,11 @@ export function MapPanel({ map }: { readonly map: Resource<Overview> }) {
   const { at = null } = place.value
   const dots = useMemo(() => dotsWith(people?.dots ?? NOBODY, at), [people, at])
   const silent = silentSince(map.value.value)
-  const said = words.value.now
+  const messages = words.value.now
   const total = entries.reduce((sum, [, , , users]) => sum + users, 0)
   return (
     <Panel
-      title={said.map}
+      title={messages.map}
       kind="map-panel"
       stale={false}
       stamp={
@@ -94,11 +94,11 @@ export function MapPanel({ map }: { readonly map: Resource<Overview> }) {
         numbered
         onSeen={(now, isMoved) => (seen.value = { ...now, isMoved })}
         stale={stale}
-        label={said.pilgrims(total)}
+        label={messages.pilgrims(total)}
       />
       <CrowdLegend of="pilgrims" />
       {silent === null ? null : (
-        <output class="notice warning">{said.leaderSilent(leaderName.value, minute(silent))}</output>
+        <output class="notice warning">{messages.leaderSilent(leaderName.value, minute(silent))}</output>
       )}
       {people === null ? null : <PeopleLegend shown={people.dots.length} />}
     </Panel>
@@ -184,27 +184,27 @@ function peopleOf({ points }: Data<'readMap'>): People {
       lat,
       lng,
       name: display_name ?? userId ?? id,
-      said: `${words.value.now.seen.at} ${minute(recorded_at)}`,
+      note: `${words.value.now.seen.at} ${minute(recorded_at)}`,
       old: Date.parse(recorded_at) < oldFrom,
     })),
   }
 }
 
 const PeopleLegend = ({ shown }: { readonly shown: number }) => {
-  const said = words.value.now
+  const messages = words.value.now
   return (
     <>
       <ul class="map-legend small">
         <li>
           <span class="sign person" aria-hidden="true" />
-          {said.seen.lately}
+          {messages.seen.lately}
         </li>
         <li>
           <span class="sign person old" aria-hidden="true" />
-          {said.seen.earlier}
+          {messages.seen.earlier}
         </li>
       </ul>
-      {shown < MOST_PEOPLE ? null : <p class="small warn-text">{said.morePeople}</p>}
+      {shown < MOST_PEOPLE ? null : <p class="small warn-text">{messages.morePeople}</p>}
     </>
   )
 }
@@ -224,7 +224,7 @@ interface Props {
  * is written to the audit log.
  */
 function PilgrimCard({ userId, seenAt }: Props) {
-  const said = words.value.people
+  const messages = words.value.people
   const found = useResource(client.listUsers, CARD_EVERY_MS, 'pilgrim-card', { search: userId, limit: FOUND })
   return (
     <>
@@ -233,7 +233,7 @@ function PilgrimCard({ userId, seenAt }: Props) {
           of="card-rows small"
           facts={[
             [
-              said.columns.seen,
+              messages.columns.seen,
               <>
                 {ago(seenAt)} <span class="quiet">{clock(seenAt)}</span>
               </>,
@@ -252,14 +252,14 @@ function PilgrimCard({ userId, seenAt }: Props) {
 type Row = Data<'listUsers'>['items'][number]
 
 function Figures({ row }: { readonly row: Row | null }) {
-  const said = words.value.people
-  if (row === null) return <p class="quiet">{said.notFound}</p>
+  const messages = words.value.people
+  if (row === null) return <p class="quiet">{messages.notFound}</p>
   return (
     <Facts
       of="card-rows small"
       facts={[
-        [said.distance, `${inKm(row.km)} · ${said.columns.level} ${row.level}`],
-        [said.columns.checkins, figure(row.checkins)],
+        [messages.distance, `${inKm(row.km)} · ${messages.columns.level} ${row.level}`],
+        [messages.columns.checkins, figure(row.checkins)],
       ]}
     />
   )

@@ -69,18 +69,18 @@ const Crowd = ({ map }: Pick<Shared, 'map'>) => (
 // Whether all is well: one line, or a row for each problem with what to do about it; and the parts of the service.
 
 function Alerts({ condition }: { readonly condition: Resource<Condition> }) {
-  const said = words.value.now
+  const messages = words.value.now
   const value = condition.value.value
   const error = condition.error.value
   const isCalm =
     (value?.causes.length ?? 0) === 0 && (error === null || (value !== null && error.status === 429))
   return (
-    <PanelFrom title={said.alerts} kind={isCalm ? 'alerts calm' : 'alerts'} from={condition}>
+    <PanelFrom title={messages.alerts} kind={isCalm ? 'alerts calm' : 'alerts'} from={condition}>
       {(known) => (
         <>
           {isCalm ? (
             isNeglected(known) ? null : (
-              <p class="calm-line">{said.noAlerts}</p>
+              <p class="calm-line">{messages.noAlerts}</p>
             )
           ) : (
             <>
@@ -234,14 +234,14 @@ const isFlushLate = (at: string | null): boolean => at === null || now.value - D
 
 /** How many people walk, and have checked in, in the last 60 minutes before the last flush. */
 function HourTiles({ hour }: Pick<Props, 'hour'>) {
-  const said = words.value.now
+  const messages = words.value.now
   const walking = hour.value.value?.walking ?? null
   const at = walking?.as_of ?? null
   const time = { at, stale: isStale(hour) || isFlushLate(at), loading: isLoading(hour) }
   return (
     <>
-      <Figure label={said.walking} value={walking && figure(walking.pilgrims)} {...time} />
-      <Figure label={said.checkedIn} value={walking && figure(walking.checked_in)} {...time} />
+      <Figure label={messages.walking} value={walking && figure(walking.pilgrims)} {...time} />
+      <Figure label={messages.checkedIn} value={walking && figure(walking.checked_in)} {...time} />
     </>
   )
 }
@@ -250,20 +250,20 @@ function HourTiles({ hour }: Pick<Props, 'hour'>) {
 const RESTING_KMH = 0.5
 
 function LengthTile({ map }: Pick<Props, 'map'>) {
-  const said = words.value.now
+  const messages = words.value.now
   const value = map.value.value
   const [front, tail] = [value?.front?.route_km ?? null, value?.tail?.route_km ?? null]
   const speed = value?.speed_kmh ?? null
   return (
     <Figure
-      label={said.spread}
+      label={messages.spread}
       value={front === null || tail === null ? null : figure(front - tail)}
       unit={units.value.km}
       note={[
-        ...(front === null || tail === null ? [] : [said.outliers]),
+        ...(front === null || tail === null ? [] : [messages.outliers]),
         ...(speed === null
           ? []
-          : [speed < RESTING_KMH ? said.resting : `${figure(speed)} ${units.value.kmh}`]),
+          : [speed < RESTING_KMH ? messages.resting : `${figure(speed)} ${units.value.kmh}`]),
       ].join(' · ')}
       at={value?.as_of ?? null}
       stale={isStale(map) || (value?.stale ?? []).includes('crowd')}
@@ -289,14 +289,16 @@ function SafetyTile({ safety }: Pick<Props, 'safety'>) {
 
 /** Points that are accepted and not stored yet, in the buffer and in journals. */
 function WaitingTile({ condition }: { readonly condition: Resource<Condition> }) {
-  const said = words.value.now
+  const messages = words.value.now
   const value = condition.value.value
   const ledger = value?.ledger ?? null
   return (
     <Figure
-      label={said.waiting}
+      label={messages.waiting}
       value={ledger === null ? null : short(ledger.pending + ledger.journaled)}
-      note={value?.oldest_pending ? pageWords.value.pair(said.oldest, ago(value.oldest_pending)) : undefined}
+      note={
+        value?.oldest_pending ? pageWords.value.pair(messages.oldest, ago(value.oldest_pending)) : undefined
+      }
       tone={value !== null && isFlushLate(value.last_flush) ? 'danger' : undefined}
       at={value?.as_of ?? null}
       stale={isStale(condition) || (value !== null && ledger === null)}

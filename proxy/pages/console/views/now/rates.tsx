@@ -19,14 +19,14 @@ import {
 import { pair, words } from '../../words.ts'
 
 export function Rates() {
-  const said = words.value.now
+  const messages = words.value.now
   const since = ratesSince.value
   const isPaused = status.value?.status === 'paused'
   // Of the time since then nothing is known, which is no zero.
   const to = isCutOff.value ? (heardAt.value ?? now.value) : now.value
   return (
     <Panel
-      title={said.chart}
+      title={messages.chart}
       kind="rates"
       stale={isPaused || isCutOff.value || connection.value !== 'live'}
       at={isCutOff.value ? heardAt.value : null}
@@ -38,7 +38,7 @@ export function Rates() {
         )
       }
     >
-      {since === null ? <p class="quiet">{said.chartEmpty}</p> : <Charts since={since} to={to} />}
+      {since === null ? <p class="quiet">{messages.chartEmpty}</p> : <Charts since={since} to={to} />}
     </Panel>
   )
 }
@@ -51,7 +51,7 @@ function spanText(since: number): string {
 const SERIES = ['checkins', 'points'] as const
 
 function Charts({ since, to }: { readonly since: number; readonly to: number }) {
-  const said = words.value.now
+  const messages = words.value.now
   // Start of the step whose values are told; null: none.
   const pointed = useSignal<number | null>(null)
   const span = windowOf(since, to)
@@ -84,13 +84,13 @@ function Charts({ since, to }: { readonly since: number; readonly to: number }) 
         min={0}
         max={steps}
         value={told + before}
-        aria-label={said.chart}
+        aria-label={messages.chart}
         aria-valuetext={
           known.length === 0
             ? words.value.common.unknown
             : [
                 clock(known[told]!.at),
-                ...SERIES.map((series, i) => pair(said[series], figure(charts[i]![told]!.value))),
+                ...SERIES.map((series, i) => pair(messages[series], figure(charts[i]![told]!.value))),
               ].join(' · ')
         }
         onInput={(event) => tell(event.currentTarget.valueAsNumber)}

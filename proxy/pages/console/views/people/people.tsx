@@ -172,33 +172,33 @@ const named = (value: string | number, name: string) => (
 function columnsOf({ onChoose, silentHours }: Props): Column<Row>[] {
   // Whoever the number of the navigation counts is told, in each list.
   const knownHours = Math.min(silentHours || SILENT_HOURS, SILENT_HOURS)
-  const said = words.value.people
+  const messages = words.value.people
   return [
-    { name: said.columns.name, cell: (row) => <Name row={row} onChoose={onChoose} /> },
+    { name: messages.columns.name, cell: (row) => <Name row={row} onChoose={onChoose} /> },
     {
-      name: said.columns.seen,
+      name: messages.columns.seen,
       sort: 'last_seen',
       cell: ({ last_seen }) => (last_seen === null ? '–' : <Seen at={last_seen} />),
     },
-    { name: said.columns.level, number: true, cell: ({ level }) => named(level, said.columns.level) },
+    { name: messages.columns.level, number: true, cell: ({ level }) => named(level, messages.columns.level) },
     {
-      name: said.columns.km,
+      name: messages.columns.km,
       sort: 'km',
       number: true,
       cell: ({ km }) => (
         <>
-          {figure(km)} <span class="narrow">{said.columns.km}</span>
+          {figure(km)} <span class="narrow">{messages.columns.km}</span>
         </>
       ),
     },
     {
-      name: said.columns.checkins,
+      name: messages.columns.checkins,
       sort: 'checkins',
       number: true,
-      cell: ({ checkins }) => named(figure(checkins), said.columns.checkins),
+      cell: ({ checkins }) => named(figure(checkins), messages.columns.checkins),
     },
     {
-      name: said.columns.state,
+      name: messages.columns.state,
       cell: ({ participant_status, role, last_seen }) => (
         <>
           {stateText(participant_status, last_seen, knownHours)}
@@ -211,11 +211,11 @@ function columnsOf({ onChoose, silentHours }: Props): Column<Row>[] {
 
 /** The state of one who takes part is news only when they were not seen for a while. */
 function stateText(status: Row['participant_status'], lastSeen: string | null, hours: number): string | null {
-  const said = words.value.people
+  const messages = words.value.people
   const elapsedMs = lastSeen === null ? null : now.value - Date.parse(lastSeen)
-  if (status !== 'active') return said.status[status]
+  if (status !== 'active') return messages.status[status]
   if (elapsedMs !== null && elapsedMs < hours * HOUR_MS) return null
-  return elapsedMs === null ? said.neverSeen : `${said.silentFor} ${duration(elapsedMs)}`
+  return elapsedMs === null ? messages.neverSeen : `${messages.silentFor} ${duration(elapsedMs)}`
 }
 
 /** A phone that walks is heard of at least this often, unless it has no network. */

@@ -76,7 +76,7 @@ const dotOf = (point: Point): Dot => ({
 const NO_CELLS: readonly never[] = []
 
 function Day({ page, onlyOut }: { readonly page: Points } & Pick<Props, 'onlyOut'>) {
-  const said = words.value.people
+  const messages = words.value.people
   const chosen = useSignal<string | null>(null)
   const dots = useMemo(() => page.items.map(dotOf), [page])
   const out = sumOf(page.left_out)
@@ -89,14 +89,14 @@ function Day({ page, onlyOut }: { readonly page: Points } & Pick<Props, 'onlyOut
         dots={dots}
         chosen={chosen.value}
         onDot={choose}
-        label={said.way}
+        label={messages.way}
       />
       <WayLegend />
-      {page.truncated ? <p class="warn-text">{said.truncated}</p> : null}
+      {page.truncated ? <p class="warn-text">{messages.truncated}</p> : null}
       {out === 0 && !onlyOut.value ? null : (
         <p>
           <Button aria-pressed={onlyOut.value} onClick={() => (onlyOut.value = !onlyOut.value)}>
-            {pair(said.notCounted, figure(out))}
+            {pair(messages.notCounted, figure(out))}
           </Button>
         </p>
       )}
@@ -136,24 +136,28 @@ const DayChoice = ({ page: { day: chosen, days }, onChoose }: ChoiceProps) => (
 )
 
 function columns(chosen: string | null, choose: (key: string) => void): Column<Point>[] {
-  const said = words.value.people
+  const messages = words.value.people
   return [
     {
-      name: said.point.at,
+      name: messages.point.at,
       cell: (point) => <At point={point} isChosen={keyOf(point) === chosen} onChoose={choose} />,
     },
     {
-      name: said.point.outcome,
+      name: messages.point.outcome,
       cell: (point) => (
         <span class={isLeftOut(point) ? 'left-out-text' : undefined}>{outcomeText(point)}</span>
       ),
     },
-    { name: said.point.km, number: true, cell: ({ km }) => (km === 0 ? '' : figure(Math.round(km * 1_000))) },
-    { name: said.point.received, cell: (point) => <Received point={point} /> },
-    { name: said.point.kind, cell: ({ kind }) => said.kinds[kind] },
-    { name: said.point.from, cell: ({ source }) => source ?? '' },
     {
-      name: said.point.place,
+      name: messages.point.km,
+      number: true,
+      cell: ({ km }) => (km === 0 ? '' : figure(Math.round(km * 1_000))),
+    },
+    { name: messages.point.received, cell: (point) => <Received point={point} /> },
+    { name: messages.point.kind, cell: ({ kind }) => messages.kinds[kind] },
+    { name: messages.point.from, cell: ({ source }) => source ?? '' },
+    {
+      name: messages.point.place,
       cell: ({ lat, lng }) => (
         <span class="small">
           {lat.toFixed(5)}, {lng.toFixed(5)}
@@ -234,18 +238,18 @@ interface OutProps {
 
 /** The latest day in a sentence: it explains a distance that is shorter than the pilgrim expects. */
 export function LeftOutOfDay({ day: { points, left_out, truncated }, onShow }: OutProps) {
-  const said = words.value.people
+  const messages = words.value.people
   const out = sumOf(left_out)
   if (out === 0) return null
   return (
     <section class="left-out">
       <p>
         <strong>
-          {pair(said.notCounted, `${figure(out)} / ${truncated ? '≥ ' : ''}${said.points(points)}`)}
+          {pair(messages.notCounted, `${figure(out)} / ${truncated ? '≥ ' : ''}${messages.points(points)}`)}
         </strong>
       </p>
       <Reasons leftOut={left_out} />
-      <Button onClick={onShow}>{pair(said.tabs.points, said.notCounted)}</Button>
+      <Button onClick={onShow}>{pair(messages.tabs.points, messages.notCounted)}</Button>
     </section>
   )
 }

@@ -42,7 +42,7 @@ export function Person({ userId, name: shownName, onBack }: PersonProps) {
   const detail = useResource(client.readUser, 0, 'user', { userId })
   const tab = useSignal<Tab>('figures')
   const onlyOut = useSignal(false)
-  const said = words.value.people
+  const messages = words.value.people
   const showLeftOut = () => {
     onlyOut.value = true
     tab.value = 'points'
@@ -54,7 +54,7 @@ export function Person({ userId, name: shownName, onBack }: PersonProps) {
       kind="person"
       from={detail}
       actions={
-        <Button kind="plain" icon label={said.back} onClick={onBack}>
+        <Button kind="plain" icon label={messages.back} onClick={onBack}>
           ✕
         </Button>
       }
@@ -63,7 +63,7 @@ export function Person({ userId, name: shownName, onBack }: PersonProps) {
         <>
           <Segments
             label={name}
-            options={TABS.map((value) => ({ value, text: said.tabs[value] }))}
+            options={TABS.map((value) => ({ value, text: messages.tabs[value] }))}
             value={tab.value}
             onChoose={(chosen) => (tab.value = chosen)}
           />
@@ -71,7 +71,7 @@ export function Person({ userId, name: shownName, onBack }: PersonProps) {
           {tab.value === 'points' ? <PersonPoints userId={userId} onlyOut={onlyOut} /> : null}
           {tab.value === 'messages' ? <PersonMessages userId={userId} /> : null}
           {tab.value === 'about' ? <PersonAbout person={person} onErased={onBack} /> : null}
-          <p class="small quiet">{said.audited}</p>
+          <p class="small quiet">{messages.audited}</p>
         </>
       )}
     </PanelFrom>
@@ -79,20 +79,20 @@ export function Person({ userId, name: shownName, onBack }: PersonProps) {
 }
 
 const PersonAbout = ({ person, onErased }: ActionsProps) => {
-  const said = words.value.people
+  const messages = words.value.people
   return (
     <>
       <Facts
         facts={[
-          [said.id, person.userId],
-          [said.phone, person.phone ?? '–'],
-          [said.reach, person.reachable ? said.reachable : said.unreachable],
+          [messages.id, person.userId],
+          [messages.phone, person.phone ?? '–'],
+          [messages.reach, person.reachable ? messages.reachable : messages.unreachable],
           [words.value.messages.devices, figure(person.push_devices)],
-          [said.columns.role, roleText(person)],
-          [said.consent, consentText(person)],
-          [said.survey, person.survey === null ? said.noSurvey : date(person.survey.submitted_at)],
-          [said.card, cardText(person)],
-          [said.photos, person.photo_count],
+          [messages.columns.role, roleText(person)],
+          [messages.consent, consentText(person)],
+          [messages.survey, person.survey === null ? messages.noSurvey : date(person.survey.submitted_at)],
+          [messages.card, cardText(person)],
+          [messages.photos, person.photo_count],
           [
             words.value.nav.feedback,
             person.recent_feedback.map(({ id, category }) => `#${id} ${categoryText(category)}`).join(', ') ||
@@ -116,22 +116,22 @@ function consentText({
   privacy_version,
   privacy_agreed_at,
 }: Detail): string {
-  const said = words.value.people
-  if (consent_withdrawn) return said.withdrawnConsent
-  if (!privacy_agreed) return said.notAgreed
+  const messages = words.value.people
+  if (consent_withdrawn) return messages.withdrawnConsent
+  if (!privacy_agreed) return messages.notAgreed
   const at = privacy_agreed_at === null ? '' : ` · ${date(privacy_agreed_at)}`
-  return [said.agreed, privacy_version].filter((part) => part !== null).join(' ') + at
+  return [messages.agreed, privacy_version].filter((part) => part !== null).join(' ') + at
 }
 
 function cardText({ achievement_card: card, checkins, survey_completed: surveyed, phone }: Detail): string {
-  const said = words.value.people
-  if (card === 'unlocked') return said.cardEarned
+  const messages = words.value.people
+  if (card === 'unlocked') return messages.cardEarned
   const missing = [
-    ...(checkins < CARD_CHECKINS ? [said.checkIns(CARD_CHECKINS - checkins)] : []),
-    ...(surveyed === 1 ? [] : [said.survey]),
-    ...(phone === null ? [said.phone] : []),
+    ...(checkins < CARD_CHECKINS ? [messages.checkIns(CARD_CHECKINS - checkins)] : []),
+    ...(surveyed === 1 ? [] : [messages.survey]),
+    ...(phone === null ? [messages.phone] : []),
   ]
-  return pair(said.cardMissing, new Intl.ListFormat(consoleLanguage.value).format(missing))
+  return pair(messages.cardMissing, new Intl.ListFormat(consoleLanguage.value).format(missing))
 }
 
 interface Props {
@@ -140,32 +140,32 @@ interface Props {
 }
 
 const PersonFigures = ({ person, onLeftOut }: Props) => {
-  const said = words.value.people
+  const messages = words.value.people
   const levelName = person.level_name[consoleLanguage.value === 'en' ? 'en' : 'zh']
   return (
     <>
       <p class="row level-line">
         <Emblem level={person.level} />
         <strong>
-          {said.columns.level} {person.level} · {levelName}
+          {messages.columns.level} {person.level} · {levelName}
         </strong>
         <span class="quiet small">{nextText(person)}</span>
       </p>
       <Where person={person} />
       <Figures>
         <Figure
-          label={said.distance}
+          label={messages.distance}
           value={figure(person.km)}
           unit={words.value.reports.series.km}
           note={[
-            said.points(person.stored_points),
-            person.pending === 0 ? '' : `${person.pending ?? '?'} ${said.waits}`,
+            messages.points(person.stored_points),
+            person.pending === 0 ? '' : `${person.pending ?? '?'} ${messages.waits}`,
           ]
             .filter(Boolean)
             .join(' · ')}
         />
         <Figure
-          label={said.columns.checkins}
+          label={messages.columns.checkins}
           value={figure(person.checkins)}
           note={lastCheckInText(person)}
         />
@@ -200,10 +200,12 @@ function reportedText({ transport, consumption }: Detail): string | undefined {
 /** `near Da'an km 254.3 Nov 23, 22:15 (12 min. ago)`, from the latest point. */
 function Where({ person: { latest_day, last_seen } }: Pick<Props, 'person'>) {
   useEffect(() => void loadGround(), [])
-  const said = words.value.people
+  const messages = words.value.people
   const last = latest_day?.last ?? null
   if (last === null)
-    return last_seen === null ? null : <p class="small quiet">{pair(said.columns.seen, date(last_seen))}</p>
+    return last_seen === null ? null : (
+      <p class="small quiet">{pair(messages.columns.seen, date(last_seen))}</p>
+    )
   const place = placeOf(last.lat, last.lng)
   const km = kmOnRoute(place)
   return (
@@ -214,7 +216,7 @@ function Where({ person: { latest_day, last_seen } }: Pick<Props, 'person'>) {
         {date(last.recorded_at)} <span class="quiet">({ago(last.recorded_at)})</span>
       </span>
       {now.value - Date.parse(last.recorded_at) < SILENT_MS ? null : (
-        <span class="quiet small">{said.silentWhy}</span>
+        <span class="quiet small">{messages.silentWhy}</span>
       )}
     </p>
   )
@@ -231,15 +233,15 @@ function Travelled({ day }: { readonly day: Detail['latest_day'] }) {
 }
 
 function nextText({ km, next_level }: Detail): string {
-  const said = words.value.people
+  const messages = words.value.people
   if (next_level === null) return ''
   const { km_needed, checkins_needed } = next_level
   // What is reached already is not named.
   const what = [
     km_needed > 0 ? `${kmToGo(km_needed, km)} ${units.value.km}` : '',
-    checkins_needed > 0 ? said.checkIns(checkins_needed) : '',
+    checkins_needed > 0 ? messages.checkIns(checkins_needed) : '',
   ].filter((part) => part !== '')
-  return pair(said.next, what.join(' + '))
+  return pair(messages.next, what.join(' + '))
 }
 
 const lastCheckInText = ({ recent_checkins: [last] }: Detail): string | undefined =>
@@ -248,29 +250,29 @@ const lastCheckInText = ({ recent_checkins: [last] }: Detail): string | undefine
 // Trackers and links of a pilgrim, which an operator ends when a phone is lost.
 
 const PersonLinks = ({ person: { userId, trackers, shares } }: { readonly person: Detail }) => {
-  const said = words.value.people
+  const messages = words.value.people
   return (
     <>
       <ul class="rows">
         {trackers.map(({ id, label, created_at }) => (
           <li key={id}>
-            <strong>{said.tracker}</strong>
+            <strong>{messages.tracker}</strong>
             <span class="grow">
               {label} <span class="small quiet">{date(created_at)}</span>
             </span>
             <Revoke
-              button={said.revoke}
-              title={`${said.revoke} ${words.value.common.quoted(label || said.tracker)}`}
-              text={said.revokeTrackerText}
+              button={messages.revoke}
+              title={`${messages.revoke} ${words.value.common.quoted(label || messages.tracker)}`}
+              text={messages.revokeTrackerText}
               run={() => client.revokeTrackerOfUser({ userId, id })}
             />
           </li>
         ))}
         {shares.map(({ made_by, created_at, expires_at }) => (
           <li key={`${made_by} ${created_at}`}>
-            <strong>{said.shareLink}</strong>
+            <strong>{messages.shareLink}</strong>
             <span class="grow small quiet">
-              {date(created_at)} · {said.until} {date(expires_at)}
+              {date(created_at)} · {messages.until} {date(expires_at)}
             </span>
           </li>
         ))}
@@ -278,9 +280,9 @@ const PersonLinks = ({ person: { userId, trackers, shares } }: { readonly person
       {shares.length === 0 ? null : (
         <p>
           <Revoke
-            button={said.revokeShares}
-            title={said.revokeShares}
-            text={said.revokeSharesText}
+            button={messages.revokeShares}
+            title={messages.revokeShares}
+            text={messages.revokeSharesText}
             run={() => client.revokeSharesOfUser({ userId })}
           />
         </p>
@@ -371,11 +373,11 @@ const PersonActions = ({ person, onErased }: ActionsProps) => (
 
 /** A role is easily taken for more than it is. */
 const RoleHelp = ({ person: { role: given, reachable } }: Pick<ActionsProps, 'person'>) => {
-  const said = words.value.people
+  const messages = words.value.people
   return (
     <p class="small quiet action-help">
-      {said.roleHelp}
-      {given === null || reachable ? null : <strong class="warn-text"> {said.roleUnreached}</strong>}
+      {messages.roleHelp}
+      {given === null || reachable ? null : <strong class="warn-text"> {messages.roleUnreached}</strong>}
     </p>
   )
 }
@@ -401,35 +403,35 @@ function SavedChoice<T extends string>({ label, value, options, save }: SavedCho
 }
 
 function SetStatus({ person: { userId, participant_status: seen } }: Pick<ActionsProps, 'person'>) {
-  const said = words.value.people
+  const messages = words.value.people
   const set = (status: (typeof STATES)[number], before: (typeof STATES)[number]): Promise<unknown> =>
     act(
       client.setUserStatus({ userId, status, seen: before }),
-      (data) => pair(said.columns.state, said.status[data.participant_status]),
+      (data) => pair(messages.columns.state, messages.status[data.participant_status]),
       { group: 'status', action: { name: words.value.schedule.undo, run: () => void set(before, status) } },
     )
   return (
     <SavedChoice
       key={seen}
-      label={said.columns.state}
+      label={messages.columns.state}
       value={seen}
-      options={STATES.map((state) => [state, said.status[state]])}
+      options={STATES.map((state) => [state, messages.status[state]])}
       save={(status) => set(status, seen)}
     />
   )
 }
 
 function SetRole({ person }: Pick<ActionsProps, 'person'>) {
-  const said = words.value.people
+  const messages = words.value.people
   // Nobody gives a role above their own tier.
   const offered = ROLES.filter((_, i) => i < (role.value?.level ?? 0))
   const given = person.role ?? ''
   return (
     <SavedChoice
       key={given}
-      label={said.columns.role}
+      label={messages.columns.role}
       value={given}
-      options={[['', said.noRole], ...offered.map((name) => [name, words.value.roles[name]] as const)]}
+      options={[['', messages.noRole], ...offered.map((name) => [name, words.value.roles[name]] as const)]}
       save={(chosen) => assignRole(person.userId, chosen === '' ? null : chosen, person.role)}
     />
   )
@@ -438,11 +440,11 @@ function SetRole({ person }: Pick<ActionsProps, 'person'>) {
 /** Its place is public from then on. One device moves it, and no other write in the pilgrim's name. */
 function SetPalanquin({ person }: Pick<ActionsProps, 'person'>) {
   const { userId, palanquin, palanquin_tracker: tracker, known_to_others: known, trackers } = person
-  const said = words.value.people
+  const messages = words.value.people
   const leader = leaderName.value
   const devices = [
-    ...(known ? [] : [['', said.leaderPhone] as const]),
-    ...trackers.map(({ id, label }) => [id, `${label ?? said.tracker} · ${id.slice(0, 8)}`] as const),
+    ...(known ? [] : [['', messages.leaderPhone] as const]),
+    ...trackers.map(({ id, label }) => [id, `${label ?? messages.tracker} · ${id.slice(0, 8)}`] as const),
   ]
   const picked = useSignal<string | null>(null)
   // A tracker may have been revoked since it was chosen.
@@ -451,7 +453,7 @@ function SetPalanquin({ person }: Pick<ActionsProps, 'person'>) {
   // Named by an earlier release, or its tracker was revoked.
   const isUnbound = palanquin && !devices.some(([id]) => id === (tracker ?? ''))
   const isLeading = palanquin && !isUnbound
-  const act = (isLeading ? said.hideLeader : said.showLeader)(leader)
+  const act = (isLeading ? messages.hideLeader : messages.showLeader)(leader)
   return (
     <>
       <Ask
@@ -461,33 +463,33 @@ function SetPalanquin({ person }: Pick<ActionsProps, 'person'>) {
         button={act}
         disabled={!isLeading && chosen === undefined}
         run={() => client.setPalanquin({ userId, palanquin: !isLeading, tracker: chosen || null })}
-        onDone={(data) => showToast((data.palanquin ? said.isLeader : said.isNoLeader)(leader))}
+        onDone={(data) => showToast((data.palanquin ? messages.isLeader : messages.isNoLeader)(leader))}
       >
-        <p>{(isLeading ? said.isNoLeader : said.isLeader)(leader)}</p>
+        <p>{(isLeading ? messages.isNoLeader : messages.isLeader)(leader)}</p>
         {isLeading || trackers.length === 0 ? null : (
           <>
             <Choice
-              label={said.leaderDevice}
+              label={messages.leaderDevice}
               value={chosen ?? ''}
               options={devices}
               onChoose={(one) => (picked.value = one)}
             />
-            <p class="small quiet">{said.leaderTracker}</p>
+            <p class="small quiet">{messages.leaderTracker}</p>
           </>
         )}
       </Ask>
       {isUnbound ? (
         <>
           <Ask
-            ask={`${said.hideLeader(leader)}…`}
-            title={said.hideLeader(leader)}
-            button={said.hideLeader(leader)}
+            ask={`${messages.hideLeader(leader)}…`}
+            title={messages.hideLeader(leader)}
+            button={messages.hideLeader(leader)}
             run={() => client.setPalanquin({ userId, palanquin: false, tracker: null })}
-            onDone={() => showToast(said.isNoLeader(leader))}
+            onDone={() => showToast(messages.isNoLeader(leader))}
           >
-            <p>{said.isNoLeader(leader)}</p>
+            <p>{messages.isNoLeader(leader)}</p>
           </Ask>
-          <p class="small warn-text action-help">{said.leaderUnbound(leader)}</p>
+          <p class="small warn-text action-help">{messages.leaderUnbound(leader)}</p>
         </>
       ) : null}
     </>
@@ -495,7 +497,7 @@ function SetPalanquin({ person }: Pick<ActionsProps, 'person'>) {
 }
 
 function Export({ person: { userId, display_name: name } }: Pick<ActionsProps, 'person'>) {
-  const said = words.value.people
+  const messages = words.value.people
   const save = async (format: 'json' | 'gpx') => {
     const answer = await client.download('exportUser', { userId, format })
     if (answer.ok) saveBlob(answer.data.blob, personFileName(name, userId, format))
@@ -503,35 +505,35 @@ function Export({ person: { userId, display_name: name } }: Pick<ActionsProps, '
   }
   return (
     <>
-      <Button onClick={() => void save('json')}>{said.exportJson}</Button>
-      <Button onClick={() => void save('gpx')}>{said.exportGpx}</Button>
+      <Button onClick={() => void save('json')}>{messages.exportJson}</Button>
+      <Button onClick={() => void save('gpx')}>{messages.exportGpx}</Button>
     </>
   )
 }
 
 function Erase({ person: { userId, display_name: name, phone, named_in: texts }, onErased }: ActionsProps) {
-  const said = words.value.people
+  const messages = words.value.people
   return (
     <Ask
-      ask={said.erase}
+      ask={messages.erase}
       kind="danger"
-      title={said.eraseTitle}
-      button={said.eraseButton}
+      title={messages.eraseTitle}
+      button={messages.eraseButton}
       danger
       typed={[name ?? userId, userId]}
       run={() => client.eraseUser({ userId })}
       onDone={({ remaining }) => {
-        showToast(remaining.length === 0 ? said.erased : said.erasedRest, { forMs: 20_000 })
+        showToast(remaining.length === 0 ? messages.erased : messages.erasedRest, { forMs: 20_000 })
         onErased()
       }}
     >
-      <p class="strong">{name ?? said.unnamed}</p>
+      <p class="strong">{name ?? messages.unnamed}</p>
       {/* Two may have one name. */}
       <p class="small quiet">{phone === null ? userId : `${userId} · ${phone}`}</p>
-      <p>{said.eraseText}</p>
+      <p>{messages.eraseText}</p>
       {texts.length > 0 ? (
         <>
-          <p class="strong">{said.eraseNamed}</p>
+          <p class="strong">{messages.eraseNamed}</p>
           <ul>
             {texts.map(({ text, at }) => (
               <li key={at + text}>{text}</li>

@@ -18,14 +18,14 @@ import { Bars } from '../../../design/chart.tsx'
 // The event in four figures, and its latest day, before everything that explains them.
 
 export function Headline({ carbon: read, timeline }: ReportProps) {
-  const said = words.value.reports
+  const messages = words.value.reports
   const carbon = read!
   const value = carbon.value.value
   const latest = timeline.value.value?.days.at(-1)
   const state = { stale: isStale(carbon) || isStale(timeline), loading: isLoading(carbon) }
   useExports('headline', value && { CSV: () => saveSummary(value, latest) })
   return (
-    <Panel title={said.panels.headline} kind="headline" stale={state.stale} at={value?.as_of ?? null}>
+    <Panel title={messages.panels.headline} kind="headline" stale={state.stale} at={value?.as_of ?? null}>
       <Figures>
         <Figure
           label={words.value.now.km}
@@ -34,16 +34,16 @@ export function Headline({ carbon: read, timeline }: ReportProps) {
           note={value === null ? undefined : ridden(value)}
           {...state}
         />
-        <Figure label={said.series.pilgrims} value={value && figure(value.pilgrims)} {...state} />
+        <Figure label={messages.series.pilgrims} value={value && figure(value.pilgrims)} {...state} />
         <Figure
-          label={said.total}
+          label={messages.total}
           value={value && figure(value.total_kg)}
           unit={units.value.kg}
-          note={value === null ? undefined : pair(said.mean, inKg(value.mean_kg))}
+          note={value === null ? undefined : pair(messages.mean, inKg(value.mean_kg))}
           {...state}
         />
         <Figure
-          label={said.saved}
+          label={messages.saved}
           value={value && figure(value.saved_kg)}
           unit={units.value.kg}
           tone="good"
@@ -66,11 +66,11 @@ const saveSummary = (value: Totals, latest: Timeline['days'][number] | undefined
   saveCsv(summaryRows(value, latest), fileName('summary', dayOf(value.as_of ?? now.peek()), 'csv'))
 
 export function summaryRows(value: Totals, latest: Timeline['days'][number] | undefined): Cell[][] {
-  const { reports, now: said } = words.value
+  const { reports, now: messages } = words.value
   const { walk, ...rides } = value.recorded_km
   return [
     ['what', 'day', 'figure', 'unit'],
-    [said.km, '', walk ?? 0, 'km'],
+    [messages.km, '', walk ?? 0, 'km'],
     ...Object.entries(rides).map(([mode, km]) => [modeName(mode), '', km, 'km']),
     [reports.series.pilgrims, '', value.pilgrims, ''],
     [reports.total, '', value.total_kg, 'kg'],
@@ -88,11 +88,11 @@ type Totals = Data<'readCarbon'>
 const PRINTED = 10
 
 export function Carbon({ carbon }: ReportProps) {
-  const said = words.value.reports
+  const messages = words.value.reports
   const totals = carbon!.value.value
   useExports('carbon', totals && { CSV: () => save(totals), PNG: () => savePicture(totals) })
   return (
-    <PanelFrom title={said.panels.carbon} kind="carbon" from={carbon!}>
+    <PanelFrom title={messages.panels.carbon} kind="carbon" from={carbon!}>
       {(value) => (
         <>
           {groupsOf(value).map(({ title, bars }) => (
@@ -101,15 +101,15 @@ export function Carbon({ carbon }: ReportProps) {
               <Bars bars={bars} />
               {bars.length <= PRINTED ? null : (
                 <p class="small quiet print-only">
-                  +{figure(bars.length - PRINTED)} {said.more}
+                  +{figure(bars.length - PRINTED)} {messages.more}
                 </p>
               )}
             </section>
           ))}
           <p class="small quiet">
-            {pair(said.used, inKg(value.consumption.kg))} ·{' '}
+            {pair(messages.used, inKg(value.consumption.kg))} ·{' '}
             {(['water', 'recycle', 'hotel'] as const)
-              .map((unit) => pair(said.method.units[unit], figure(value.consumption[unit])))
+              .map((unit) => pair(messages.method.units[unit], figure(value.consumption[unit])))
               .join(' · ')}
           </p>
           <CarbonMethod />
@@ -121,11 +121,11 @@ export function Carbon({ carbon }: ReportProps) {
 
 /** The bars of the page and of its picture: by mode, most first, and by day. */
 function groupsOf({ by_mode, by_day }: Totals): readonly BarGroup[] {
-  const said = words.value.reports
+  const messages = words.value.reports
   const modes = Object.entries(by_mode).sort(([, a], [, b]) => b.kg - a.kg)
   return [
     {
-      title: said.mode,
+      title: messages.mode,
       bars: modes.map(([mode, { km, kg }]) => ({
         name: modeName(mode),
         value: kg,
@@ -133,7 +133,7 @@ function groupsOf({ by_mode, by_day }: Totals): readonly BarGroup[] {
       })),
     },
     {
-      title: said.byDay,
+      title: messages.byDay,
       bars: by_day.map(({ day, km, kg }) => ({
         name: weekdayName(day),
         value: kg,
@@ -144,18 +144,18 @@ function groupsOf({ by_mode, by_day }: Totals): readonly BarGroup[] {
 }
 
 function savePicture(value: Totals): void {
-  const said = words.value.reports
+  const messages = words.value.reports
   const figures = [
-    pair(said.total, inKg(value.total_kg)),
-    pair(said.mean, inKg(value.mean_kg)),
-    pair(said.saved, inKg(value.saved_kg)),
+    pair(messages.total, inKg(value.total_kg)),
+    pair(messages.mean, inKg(value.mean_kg)),
+    pair(messages.saved, inKg(value.saved_kg)),
   ]
   const lines = [
     value.as_of === null ? words.value.common.never : `${words.value.common.asOf} ${fullDate(value.as_of)}`,
-    [...figures, pair(said.series.pilgrims, figure(value.pilgrims))].join(' · '),
+    [...figures, pair(messages.series.pilgrims, figure(value.pilgrims))].join(' · '),
   ]
   saveBars(
-    { title: said.panels.carbon, lines },
+    { title: messages.panels.carbon, lines },
     groupsOf(value),
     fileName('carbon', dayOf(value.as_of ?? now.peek()), 'png'),
   )
@@ -183,11 +183,11 @@ function carbonFactors(): readonly (readonly [name: string, kg: number])[] {
 }
 
 const CarbonMethod = () => {
-  const said = words.value.reports.method
+  const messages = words.value.reports.method
   return (
     <details>
-      <summary>{said.title}</summary>
-      <p>{said.speed(ZERO_EMISSION_KMH)}</p>
+      <summary>{messages.title}</summary>
+      <p>{messages.speed(ZERO_EMISSION_KMH)}</p>
       <dl class="factors">
         {carbonFactors().map(([name, kg]) => (
           <div key={name}>

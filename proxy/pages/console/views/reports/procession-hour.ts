@@ -48,7 +48,7 @@ export const longHourName = (hour: string): string =>
  * file says that it is the operators'.
  */
 export function saveHour(hour: string, { cells, ...places }: Hour): void {
-  const said = words.peek().reports
+  const messages = words.peek().reports
   const marks = words.peek().now
   const times = [localTime(hour), localTime(endOf(hour))]
   const row = (what: string, place: PlaceOnRoute, points: number | null) => [
@@ -64,13 +64,13 @@ export function saveHour(hour: string, { cells, ...places }: Hour): void {
   ]
   saveCsv(
     [
-      Object.values(said.processionColumns),
+      Object.values(messages.processionColumns),
       ...PROCESSION.flatMap((name) => (places[name] === null ? [] : [row(marks[name], places[name], null)])),
       ...cells.map(([latE5, lngE5, zoom, points]) => {
-        const name = `${said.area} ${figure(cellMetres(zoom))}`
+        const name = `${messages.area} ${figure(cellMetres(zoom))}`
         return row(name, placeOf(latE5 / E5, lngE5 / E5), points)
       }),
-      [...times, said.note, said.forOperators],
+      [...times, messages.note, messages.forOperators],
     ],
     fileName('procession', localTime(hour), 'csv'),
   )

@@ -27,7 +27,7 @@ interface HourChoiceProps {
 
 /** A day and one of its hours: the slider alone has hundreds of steps. */
 function HourChoice({ hours, index, onChoose }: HourChoiceProps) {
-  const said = words.value.reports
+  const messages = words.value.reports
   const hour = hours[index]!
   const days = Map.groupBy(hours, dayOf)
   const sameDay = days.get(dayOf(hour)) ?? []
@@ -40,14 +40,14 @@ function HourChoice({ hours, index, onChoose }: HourChoiceProps) {
     <>
       <Choice
         bare
-        label={said.day}
+        label={messages.day}
         value={dayOf(hour)}
         options={[...days.keys()].map((day) => [day, dayName(day)])}
         onChoose={chooseDay}
       />
       <Choice
         bare
-        label={said.hour}
+        label={messages.hour}
         value={hour}
         options={sameDay.map((one) => [one, minute(one)])}
         onChoose={(one) => onChoose(hours.indexOf(one))}
@@ -136,12 +136,14 @@ interface PlayerProps extends Pick<ReportProps, 'timeline'> {
 }
 
 function Player({ hours, timeline }: PlayerProps) {
-  const said = words.value.reports
-  const title = said.panels['procession-over-time']
+  const messages = words.value.reports
+  const title = messages.panels['procession-over-time']
   const { at, playing, index, hour, shown, reading } = usePlayer(hours)
   const cells = shown?.cells ?? NO_CELLS
   const points = cells.reduce((sum, [, , , count]) => sum + count, 0)
-  const text = [words.value.people.points(points), said.places(cells.length)].join(words.value.common.comma)
+  const text = [words.value.people.points(points), messages.places(cells.length)].join(
+    words.value.common.comma,
+  )
   const marks = useMarks(shown)
   const seen = useRef<Seen | null>(null)
   // For an hour with few pilgrims the service returns no marks, and a picture would show one person’s position.
@@ -178,11 +180,11 @@ interface ControlsProps extends HourChoiceProps {
 }
 
 function Controls({ hours, index, playing, onChoose }: ControlsProps) {
-  const said = words.value.reports
+  const messages = words.value.reports
   return (
     <div class="row player">
       <Button onClick={() => (playing.value = !playing.value)}>
-        {playing.value ? said.stop : said.play}
+        {playing.value ? messages.stop : messages.play}
       </Button>
       <HourChoice hours={hours} index={index} onChoose={onChoose} />
       <input
@@ -190,7 +192,7 @@ function Controls({ hours, index, playing, onChoose }: ControlsProps) {
         min={0}
         max={hours.length - 1}
         value={index}
-        aria-label={said.hour}
+        aria-label={messages.hour}
         aria-valuetext={hourName(hours[index]!)}
         onInput={(event) => onChoose(Number(event.currentTarget.value))}
       />

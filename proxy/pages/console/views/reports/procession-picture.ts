@@ -361,11 +361,11 @@ export const saveProcession = (shown: Shown, hour: string, text: string): void =
 /** `Front: near Tongxiao (km 45.3)` */
 const placeLines = (places: ProcessionPlaces): string[] =>
   PROCESSION.map((mark) => {
-    const said = words.peek()
+    const messages = words.peek()
     const place = places[mark]
-    if (place === null) return pageWords.peek().pair(said.now[mark], said.common.unknown)
+    if (place === null) return pageWords.peek().pair(messages.now[mark], messages.common.unknown)
     const { name, km } = placeWords(place)
-    return pageWords.peek().pair(said.now[mark], km === null ? name : pageWords.peek().aside(name, km))
+    return pageWords.peek().pair(messages.now[mark], km === null ? name : pageWords.peek().aside(name, km))
   })
 
 function drawLegend(context: CanvasRenderingContext2D, y: number): void {

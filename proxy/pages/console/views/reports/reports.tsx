@@ -28,15 +28,15 @@ function Whole() {
 
 function Report({ carbon }: { readonly carbon: Resource<Data<'readCarbon'>> | null }) {
   const timeline = useResource(client.readTimeline, EVERY_MS, 'timeline')
-  const said = words.value.reports
+  const messages = words.value.reports
   return (
     <div class="view reports">
       <header class="row report-head">
         <h1>
-          {said.title} <span class="quiet">{eventName.value}</span>
+          {messages.title} <span class="quiet">{eventName.value}</span>
         </h1>
         <span class="small quiet print-only">
-          {said.made} {fullDate(now.value)}
+          {messages.made} {fullDate(now.value)}
         </span>
         <span class="spring" />
         <ExportMenu />

@@ -32,10 +32,10 @@ async function saveAll(): Promise<void> {
 }
 
 export function Surveys() {
-  const said = words.value.reports
+  const messages = words.value.reports
   return (
     <PagedList
-      title={said.panels.surveys}
+      title={messages.panels.surveys}
       kind="surveys"
       query={QUERY}
       read={client.listSurveys}
@@ -45,7 +45,7 @@ export function Surveys() {
       {(page, list) => (
         <>
           <Files page={page} at={list.at.value} />
-          <p class="answered quiet">{pair(said.panels.surveys, figure(page.total))}</p>
+          <p class="answered quiet">{pair(messages.panels.surveys, figure(page.total))}</p>
           <Questions page={page} />
           <PrintedSurveys questions={printedOf(page)} />
           <Texts page={page} />
@@ -57,10 +57,10 @@ export function Surveys() {
 
 /** @param at time of the answers, epoch milliseconds */
 function Files({ page, at }: { readonly page: Page; readonly at: number | null }) {
-  const said = words.value.reports
+  const messages = words.value.reports
   useExports('surveys', { PNG: () => savePicture(page, at) })
-  useExports('surveys', { CSV: saveAll }, said.answersPrivate)
-  useExports('surveys', { CSV: () => saveCodes(page) }, said.answersKey)
+  useExports('surveys', { CSV: saveAll }, messages.answersPrivate)
+  useExports('surveys', { CSV: () => saveCodes(page) }, messages.answersKey)
   return null
 }
 
@@ -199,7 +199,7 @@ const LINES = 23
 
 /** The surveys on paper: each text has one line, so that the report has one page whatever was answered. */
 function PrintedSurveys({ questions }: { readonly questions: readonly Question[] }) {
-  const said = words.value.reports
+  const messages = words.value.reports
   const { columns, left } = fitQuestions(questions, COLUMNS, LINES)
   return (
     <div class="printed-surveys" aria-hidden="true">
@@ -209,12 +209,12 @@ function PrintedSurveys({ questions }: { readonly questions: readonly Question[]
             <section key={name}>
               <h3>
                 <span>{[name.toUpperCase(), ask].filter(Boolean).join(' ')}</span>
-                <span class="quiet">{said.answers(answered)}</span>
+                <span class="quiet">{messages.answers(answered)}</span>
               </h3>
               <Bars bars={bars} />
               {others === 0 ? null : (
                 <p class="quiet">
-                  +{others} {said.more}
+                  +{others} {messages.more}
                 </p>
               )}
             </section>
@@ -223,7 +223,7 @@ function PrintedSurveys({ questions }: { readonly questions: readonly Question[]
       ))}
       {left === 0 ? null : (
         <p class="more-questions">
-          +{left} {said.more}
+          +{left} {messages.more}
         </p>
       )}
     </div>

@@ -34,12 +34,12 @@ import { pageWords } from '../../../frame/language.ts'
 const CHOICES = ['km', 'pilgrims', 'checkins', 'points', 'carbon_kg'] as const satisfies readonly Series[]
 
 export function TimelinePanel({ timeline }: ReportProps) {
-  const said = words.value.reports
+  const messages = words.value.reports
   const grain = useSignal<Grain>('hours')
   const series = useSignal<Series>('km')
   return (
     <PanelFrom
-      title={said.panels.timeline}
+      title={messages.panels.timeline}
       kind="timeline"
       from={timeline}
       actions={
@@ -48,14 +48,14 @@ export function TimelinePanel({ timeline }: ReportProps) {
             bare
             label={words.value.people.show}
             value={series.value}
-            options={CHOICES.map((value) => [value, said.series[value]])}
+            options={CHOICES.map((value) => [value, messages.series[value]])}
             onChoose={(value) => (series.value = value)}
           />
           <Segments
-            label={said.by}
+            label={messages.by}
             options={[
-              { value: 'hours', text: said.hours },
-              { value: 'days', text: said.days },
+              { value: 'hours', text: messages.hours },
+              { value: 'days', text: messages.days },
             ]}
             value={grain.value}
             onChoose={(value) => (grain.value = value)}
@@ -81,7 +81,7 @@ interface ChartProps {
 }
 
 function Chart({ timeline, grain, series }: ChartProps) {
-  const said = words.value.reports
+  const messages = words.value.reports
   const range = useSignal<Range | null>(null)
   const rows = useMemo(() => rowsOf(timeline, grain), [timeline, grain])
   const last = rows.at(-1)?.t ?? 0
@@ -92,7 +92,7 @@ function Chart({ timeline, grain, series }: ChartProps) {
     marks,
     hourly: grain === 'hours',
     series,
-    label: said.series[series],
+    label: messages.series[series],
   }
   useExports('timeline', {
     CSV: () => saveRows(rows, grain),
@@ -112,7 +112,7 @@ function Chart({ timeline, grain, series }: ChartProps) {
         to={range.value?.[1] ?? Infinity}
       />
       <details>
-        <summary>{said.numbers}</summary>
+        <summary>{messages.numbers}</summary>
         <Numbers rows={rows} grain={grain} />
       </details>
     </>
@@ -139,10 +139,10 @@ export function sumsText({ points, checkins, km, carbon_kg }: Sums): string {
 }
 
 function highestText(rows: readonly Row[], series: Series, from: number, to: number, grain: Grain): string {
-  const said = words.value.reports
+  const messages = words.value.reports
   const row = highestBetween(rows, series, from, to)
   if (row === null) return ''
-  const most = pair(said.most, `${figure(row[series])} ${said.series[series]}`)
+  const most = pair(messages.most, `${figure(row[series])} ${messages.series[series]}`)
   return pageWords.value.aside(most, whenOf(row, grain))
 }
 

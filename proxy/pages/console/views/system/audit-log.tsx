@@ -51,20 +51,20 @@ export function AuditLog({ tokens }: { readonly tokens: Resource<Data<'listToken
 }
 
 function columns(): Column<Entry>[] {
-  const said = words.value.system
+  const messages = words.value.system
   return [
     { name: words.value.people.point.at, cell: ({ at }) => <time title={fullDate(at)}>{date(at)}</time> },
-    { name: said.action, cell: (entry) => <span title={entry.action}>{actionName(entry)}</span> },
+    { name: messages.action, cell: (entry) => <span title={entry.action}>{actionName(entry)}</span> },
     {
-      name: said.who,
+      name: messages.who,
       cell: ({ token_name, role }) => (
         <>
-          {role === 'pilgrim' ? said.pilgrimSelf : token_name}{' '}
+          {role === 'pilgrim' ? messages.pilgrimSelf : token_name}{' '}
           <span class="small quiet">{role === 'pilgrim' ? null : words.value.roles[role]}</span>
         </>
       ),
     },
-    { name: said.details, cell: (entry) => <AuditDetails entry={entry} /> },
+    { name: messages.details, cell: (entry) => <AuditDetails entry={entry} /> },
   ]
 }
 
@@ -76,10 +76,10 @@ type Details = Entry['details']
 const HASH = /^[0-9a-f]{40}$/
 
 function AuditDetails({ entry }: { readonly entry: Entry }) {
-  const said = saidOf(entry)
+  const text = detailsText(entry)
   return (
     <span title={rawText(entry.details)}>
-      <Pilgrim entry={entry} /> {said}
+      <Pilgrim entry={entry} /> {text}
     </span>
   )
 }
@@ -112,11 +112,11 @@ const change = (from: string, to: string): string => (from === to ? to : `${from
 
 const letter = ({ id }: Details): string => `#${String(id)}`
 
-type Say = (details: Details) => readonly string[]
+type DetailText = (details: Details) => readonly string[]
 
-const tokenText: Say = ({ name, role }) => [String(name), roleName(role)]
+const tokenText: DetailText = ({ name, role }) => [String(name), roleName(role)]
 
-const SAY: Readonly<Record<string, Say>> = {
+const DETAIL_TEXTS: Readonly<Record<string, DetailText>> = {
   'set-status': ({ message }) => [quoted(message)],
   'set-status-message': ({ message }) => [quoted(message)],
   'end-activity': ({ from }) => [change(named(words.value.bar.status, from), words.value.bar.status.ended)],
@@ -155,8 +155,8 @@ const SAY: Readonly<Record<string, Say>> = {
 const fileType = (format: unknown): string => (typeof format === 'string' ? format.toUpperCase() : '')
 
 /** What is not about the pilgrim. Of an action that is new here, the details as they are. */
-function saidOf({ action, details }: Entry): string {
-  const say = Object.hasOwn(SAY, action) ? SAY[action] : undefined
+function detailsText({ action, details }: Entry): string {
+  const say = Object.hasOwn(DETAIL_TEXTS, action) ? DETAIL_TEXTS[action] : undefined
   if (say !== undefined)
     return say(details)
       .filter((part) => part !== '')
@@ -232,20 +232,20 @@ interface Props {
 }
 
 function AuditFilters({ filters, onChange, tokens }: Props) {
-  const said = words.value.system
+  const messages = words.value.system
   const change = (fields: Partial<Filters>) => onChange({ ...filters, ...fields })
   return (
     <details>
-      <summary>{said.filter}</summary>
+      <summary>{messages.filter}</summary>
       <div class="row filters">
         <Choice
-          label={said.action}
+          label={messages.action}
           options={[['', words.value.common.all], ...Object.entries(actionNames())]}
           value={filters.action}
           onChoose={(action) => change({ action })}
         />
         <Choice
-          label={said.period}
+          label={messages.period}
           options={Object.entries(periodNames()) as [Period, string][]}
           value={filters.period}
           onChoose={(period) => change({ period })}
@@ -255,7 +255,7 @@ function AuditFilters({ filters, onChange, tokens }: Props) {
             {(['since', 'until'] as const).map((end) => (
               <Field
                 key={end}
-                label={said[end]}
+                label={messages[end]}
                 type="datetime-local"
                 value={filters[end]}
                 onType={(time) => change({ [end]: time })}
@@ -265,7 +265,7 @@ function AuditFilters({ filters, onChange, tokens }: Props) {
         ) : null}
         {/* Those in use are offered, and one that is gone can be typed. */}
         <Field
-          label={said.who}
+          label={messages.who}
           type="search"
           list="token-names"
           maxLength={64}
@@ -281,7 +281,7 @@ function AuditFilters({ filters, onChange, tokens }: Props) {
           </datalist>
         </Field>
         <Field
-          label={said.details}
+          label={messages.details}
           type="search"
           maxLength={128}
           placeholder={words.value.people.searchLabel}
@@ -326,18 +326,18 @@ const FIELDS: Readonly<Record<string, (value: unknown) => string>> = {
 }
 
 function changeText({ hour, change, fields = {}, texts = {} }: Change): string {
-  const said = words.value.system
+  const messages = words.value.system
   const parts = [
     ...Object.entries(FIELDS).flatMap(([name, text]) => {
       const field = fields[name]
       return field === undefined ? [] : [`${text(field.from)} → ${text(field.to)}`]
     }),
     ...Object.entries(texts).map(([language, text]) =>
-      pair(ownName(language), text === null ? said.textTaken : quoted(text)),
+      pair(ownName(language), text === null ? messages.textTaken : quoted(text)),
     ),
   ]
   const slot = parts.length === 0 ? hourText(hour) : pair(hourText(hour), parts.join(', '))
-  return [words.value.messages.causes.notification, said.slotChanges[change], slot].join(' ')
+  return [words.value.messages.causes.notification, messages.slotChanges[change], slot].join(' ')
 }
 
 const slotText = ({ id, hour, enabled }: Slot): string => pair(`${hourText(hour)} ${id}`, turned(enabled))

@@ -58,9 +58,9 @@ type Condition = Data<'readCondition'>
 const SENT_EVERY_MS = 60_000
 
 function Alerting({ condition }: { readonly condition: Resource<Condition> }) {
-  const said = words.value.alerting
+  const messages = words.value.alerting
   return (
-    <PanelFrom title={said.title} kind="alerting" from={condition}>
+    <PanelFrom title={messages.title} kind="alerting" from={condition}>
       {(known) => (
         <>
           <Recipient alerting={known.alerting} />
@@ -74,36 +74,37 @@ function Alerting({ condition }: { readonly condition: Resource<Condition> }) {
 }
 
 function Recipient({ alerting: { channel, line } }: Pick<Condition, 'alerting'>) {
-  const said = words.value.alerting
-  if (channel !== null) return <p>{said.toLine}</p>
-  return <p class="notice warning">{line ? said.noRecipient : said.noLine}</p>
+  const messages = words.value.alerting
+  if (channel !== null) return <p>{messages.toLine}</p>
+  return <p class="notice warning">{line ? messages.noRecipient : messages.noLine}</p>
 }
 
 /** Whom an SOS alerts. Nothing while that is not known. */
 function SosReach({ alerting }: Pick<Condition, 'alerting'>) {
-  const said = words.value.alerting
+  const messages = words.value.alerting
   const { sos } = alerting
   if (sos === null) return null
-  if (!reachesNobody(alerting)) return <p>{said.sos(sos.line, sos.web_push)}</p>
+  if (!reachesNobody(alerting)) return <p>{messages.sos(sos.line, sos.web_push)}</p>
   return (
     <p class="notice warning">
-      {said.sosNobody} {said.sosTodo}
+      {messages.sosNobody} {messages.sosTodo}
     </p>
   )
 }
 
 function LastSent() {
-  const said = words.value.alerting
+  const messages = words.value.alerting
   const sent = useResource(client.listMessages, SENT_EVERY_MS, 'alerts-sent', { cause: 'alert', limit: 1 })
   return (
     <Await from={sent}>
       {({ items: [latest] }) =>
         latest === undefined ? (
-          <p>{said.noneSent}</p>
+          <p>{messages.noneSent}</p>
         ) : (
           <div>
             <p>
-              {latest.failed > 0 ? said.lastFailed : said.last[latest.state]} {date(latest.created_at)}
+              {latest.failed > 0 ? messages.lastFailed : messages.last[latest.state]}{' '}
+              {date(latest.created_at)}
             </p>
             <blockquote class="small alert-text">{latest.text}</blockquote>
           </div>
@@ -114,7 +115,7 @@ function LastSent() {
 }
 
 function Backup({ condition }: { readonly condition: Condition }) {
-  const said = words.value.alerting
+  const messages = words.value.alerting
   const { backups } = condition
   return (
     <div>
@@ -124,9 +125,9 @@ function Backup({ condition }: { readonly condition: Condition }) {
       {backups === null ? null : (
         <p class="small">
           {backups.check_failed
-            ? said.unrestorable
+            ? messages.unrestorable
             : pair(
-                said.restored,
+                messages.restored,
                 backups.checked_at === null ? words.value.common.never : ago(backups.checked_at),
               )}
         </p>
@@ -154,9 +155,9 @@ const COUNTERS = [
 ] as const
 
 function Ledger({ condition }: { readonly condition: Resource<Data<'readCondition'>> }) {
-  const said = words.value.system
+  const messages = words.value.system
   return (
-    <PanelFrom title={said.ledger} kind="ledger" from={condition} actions={<FlushNow />}>
+    <PanelFrom title={messages.ledger} kind="ledger" from={condition} actions={<FlushNow />}>
       {({ ledger, kv_memory }) => (
         <>
           <table>
@@ -168,14 +169,14 @@ function Ledger({ condition }: { readonly condition: Resource<Data<'readConditio
               ) : (
                 COUNTERS.filter((name) => ledger[name] > 0 || name === 'stored').map((name) => (
                   <tr key={name} class={name === 'lost' && ledger.lost > 0 ? 'problem' : undefined}>
-                    <th scope="row">{said.ledgerNames[name]}</th>
+                    <th scope="row">{messages.ledgerNames[name]}</th>
                     <td class="number">{figure(ledger[name])}</td>
                   </tr>
                 ))
               )}
               {Object.entries(ledger?.rejected ?? {}).map(([reason, points]) => (
                 <tr key={reason}>
-                  <th scope="row">{pair(said.ledgerNames.rejected, nameOf(said.reasons, reason))}</th>
+                  <th scope="row">{pair(messages.ledgerNames.rejected, nameOf(messages.reasons, reason))}</th>
                   <td class="number">{figure(points)}</td>
                 </tr>
               ))}
@@ -195,20 +196,20 @@ function Ledger({ condition }: { readonly condition: Resource<Data<'readConditio
 const percent = (fraction: number): string => `${figure(fraction * 100)} %`
 
 function storedText(stored: number, letters: number): string {
-  const said = words.value.system.ledgerNames
+  const messages = words.value.system.ledgerNames
   return [
-    pair(said.stored, figure(stored)),
-    ...(letters === 0 ? [] : [pair(said.dead_letter, letters)]),
+    pair(messages.stored, figure(stored)),
+    ...(letters === 0 ? [] : [pair(messages.dead_letter, letters)]),
   ].join(words.value.common.comma)
 }
 
 function FlushNow() {
-  const said = words.value.now
+  const messages = words.value.now
   const flush = () =>
     act(client.forceFlush({}, { timeoutMs: 40_000 }), ({ finished, stored, dead_letters }) =>
-      finished ? storedText(stored, dead_letters) : said.flushing,
+      finished ? storedText(stored, dead_letters) : messages.flushing,
     )
-  return <BusyButton run={flush}>{said.flushNow}</BusyButton>
+  return <BusyButton run={flush}>{messages.flushNow}</BusyButton>
 }
 
 type Letter = Data<'listDeadLetters'>['items'][number]
@@ -216,10 +217,10 @@ type Letter = Data<'listDeadLetters'>['items'][number]
 const QUERY = { limit: 20 }
 
 function DeadLetters() {
-  const said = words.value.system
+  const messages = words.value.system
   return (
     <PagedList
-      title={said.letters}
+      title={messages.letters}
       kind="dead-letters"
       query={QUERY}
       read={client.listDeadLetters}
@@ -227,7 +228,7 @@ function DeadLetters() {
     >
       {({ items }) => (
         <>
-          <p class="small quiet">{items.length === 0 ? words.value.common.none : said.lettersHelp}</p>
+          <p class="small quiet">{items.length === 0 ? words.value.common.none : messages.lettersHelp}</p>
           <ul class="rows">
             {items.map((letter) => (
               <LetterRow key={letter.id} letter={letter} />
@@ -240,10 +241,10 @@ function DeadLetters() {
 }
 
 function LetterRow({ letter }: { readonly letter: Letter }) {
-  const said = words.value.system
+  const messages = words.value.system
   const open = useSignal(false)
   const requeue = () =>
-    act(client.requeueDeadLetter({ id: letter.id }), ({ outcome }) => said.outcomes[outcome])
+    act(client.requeueDeadLetter({ id: letter.id }), ({ outcome }) => messages.outcomes[outcome])
   return (
     <li class="letter">
       <div class="grow">
@@ -252,7 +253,7 @@ function LetterRow({ letter }: { readonly letter: Letter }) {
         </p>
         <p class="small quiet">
           <PilgrimLink userId={letter.userId} name={letter.userId} /> · {date(letter.refused_at)} ·{' '}
-          {said.refusals(letter.refusals)}
+          {messages.refusals(letter.refusals)}
         </p>
         {open.value ? (
           <pre class="small">
@@ -262,9 +263,9 @@ function LetterRow({ letter }: { readonly letter: Letter }) {
       </div>
       <div class="row-actions">
         <Button kind="plain" aria-expanded={open.value} onClick={() => (open.value = !open.value)}>
-          {said.look}
+          {messages.look}
         </Button>
-        <Button onClick={() => void requeue()}>{said.requeue}</Button>
+        <Button onClick={() => void requeue()}>{messages.requeue}</Button>
         {level.value >= OWNER ? <Drop letter={letter} /> : null}
       </div>
     </li>
@@ -272,30 +273,30 @@ function LetterRow({ letter }: { readonly letter: Letter }) {
 }
 
 function Drop({ letter }: { readonly letter: Letter }) {
-  const said = words.value.system
+  const messages = words.value.system
   return (
     <Ask
-      ask={said.drop}
+      ask={messages.drop}
       kind="danger"
-      title={said.dropTitle}
-      button={said.drop}
+      title={messages.dropTitle}
+      button={messages.drop}
       danger
       typed={[`#${letter.id}`]}
       run={() => client.dropDeadLetter({ id: letter.id })}
-      onDone={() => showToast(said.dropped, { forMs: 6_000 })}
+      onDone={() => showToast(messages.dropped, { forMs: 6_000 })}
     >
-      <p>{said.dropText}</p>
+      <p>{messages.dropText}</p>
     </Ask>
   )
 }
 
 function Tokens({ list }: { readonly list: Resource<Data<'listTokens'>> }) {
-  const said = words.value.system
+  const messages = words.value.system
   return (
-    <PanelFrom title={said.tokens} kind="tokens" from={list}>
+    <PanelFrom title={messages.tokens} kind="tokens" from={list}>
       {({ items }) => (
         <>
-          <p class="small quiet">{said.tokensFrom}</p>
+          <p class="small quiet">{messages.tokensFrom}</p>
           <p class="small quiet">
             {pair(
               words.value.roles.volunteer,
@@ -310,20 +311,20 @@ function Tokens({ list }: { readonly list: Resource<Data<'listTokens'>> }) {
               <li key={fingerprint} class={name === role.value?.name ? 'mine' : undefined}>
                 <span class="badge">{words.value.roles[tier]}</span>
                 <strong class="grow">{name}</strong>
-                <span class="small quiet">{last_used === null ? said.neverUsed : ago(last_used)}</span>
+                <span class="small quiet">{last_used === null ? messages.neverUsed : ago(last_used)}</span>
                 {made_at === null ? (
-                  <span class="small quiet">{said.fromEnvironment}</span>
+                  <span class="small quiet">{messages.fromEnvironment}</span>
                 ) : (
                   <Ask
-                    ask={said.revokeToken}
+                    ask={messages.revokeToken}
                     kind="plain"
-                    title={said.revokeTitle(name)}
+                    title={messages.revokeTitle(name)}
                     button={words.value.people.revoke}
                     danger
                     run={() => client.revokeToken({ fingerprint })}
-                    onDone={() => showToast(said.revoked, { forMs: SAID_MS })}
+                    onDone={() => showToast(messages.revoked, { forMs: SAID_MS })}
                   >
-                    <p>{said.revokeText}</p>
+                    <p>{messages.revokeText}</p>
                   </Ask>
                 )}
               </li>
@@ -337,7 +338,7 @@ function Tokens({ list }: { readonly list: Resource<Data<'listTokens'>> }) {
 
 /** Shows the token once, until another one is made or the view is left. */
 function MakeToken() {
-  const said = words.value.system
+  const messages = words.value.system
   const name = useSignal('')
   const tier = useSignal<Role>('volunteer')
   const made = useSignal<Data<'makeToken'> | null>(null)
@@ -357,7 +358,7 @@ function MakeToken() {
         }}
       >
         <Field
-          label={said.tokenName}
+          label={messages.tokenName}
           required
           maxLength={40}
           autocomplete="off"
@@ -365,18 +366,18 @@ function MakeToken() {
           onType={(text) => (name.value = text)}
         />
         <Choice
-          label={said.tokenRole}
+          label={messages.tokenRole}
           value={tier.value}
           options={ROLES.map((role) => [role, words.value.roles[role]])}
           onChoose={(role) => (tier.value = role)}
         />
         <div class="row">
-          <Button type="submit">{said.makeToken}</Button>
+          <Button type="submit">{messages.makeToken}</Button>
         </div>
       </form>
       {made.value === null ? null : (
         <output class="notice">
-          {said.tokenMade(made.value.name)} <code class="token">{made.value.token}</code>
+          {messages.tokenMade(made.value.name)} <code class="token">{made.value.token}</code>
         </output>
       )}
     </>
@@ -387,10 +388,10 @@ const ROLES_EVERY_MS = 30_000
 const ROLES_QUERY = { limit: 20 }
 
 function Roles() {
-  const said = words.value.system
+  const messages = words.value.system
   return (
     <PagedList
-      title={said.roles}
+      title={messages.roles}
       kind="roles"
       query={ROLES_QUERY}
       read={client.listRoles}
@@ -416,7 +417,7 @@ function Roles() {
               ))}
             </ul>
           )}
-          <p class="small quiet">{said.roleByName}</p>
+          <p class="small quiet">{messages.roleByName}</p>
         </>
       )}
     </PagedList>
@@ -427,9 +428,9 @@ const MENU_EVERY_MS = 60_000
 
 function RichMenu() {
   const status = useResource(client.readMenus, MENU_EVERY_MS, 'menus')
-  const said = words.value.system
+  const messages = words.value.system
   return (
-    <PanelFrom title={said.menu} kind="rich-menu" from={status}>
+    <PanelFrom title={messages.menu} kind="rich-menu" from={status}>
       {({ configured, menus }) => (
         <>
           {configured ? null : <p class="quiet">{words.value.now.notConfigured}</p>}
@@ -438,7 +439,7 @@ function RichMenu() {
               <li key={language}>
                 <strong lang={language}>{ownName(language)}</strong>
                 <span class={`badge ${menu_id === null ? '' : current ? 'good' : 'warning'}`}>
-                  {menu_id === null ? said.menuNone : current ? said.menuCurrent : said.menuOld}
+                  {menu_id === null ? messages.menuNone : current ? messages.menuCurrent : messages.menuOld}
                 </span>
                 <span class="grow small quiet">{deployed_at === null ? null : date(deployed_at)}</span>
               </li>
@@ -452,16 +453,16 @@ function RichMenu() {
 }
 
 function Deploy() {
-  const said = words.value.system
+  const messages = words.value.system
   const deploy = () =>
     act(client.deployMenus({}, { timeoutMs: 60_000 }), ({ skipped, menus }) =>
       skipped
         ? words.value.now.notConfigured
-        : pair(said.menu, said.menusTold(menus.filter(({ changed }) => changed).length)),
+        : pair(messages.menu, messages.menusTold(menus.filter(({ changed }) => changed).length)),
     )
   return (
     <p>
-      <BusyButton run={deploy}>{said.deploy}</BusyButton>
+      <BusyButton run={deploy}>{messages.deploy}</BusyButton>
     </p>
   )
 }

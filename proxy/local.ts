@@ -192,7 +192,7 @@ const USAGE = `Starts all six services in one process, over HTTPS on https://loc
 
   bun start [--help]
 
-Settings come from the environment or from .env: EVENT_PORT, EVENT_HOST, EVENT_DATA_DIR and others (services/README.md).
+Settings come from the environment or from .env: EVENT_PORT, EVENT_HOST, EVENT_DATA_DIR and others (services/REFERENCE.md).
 Ctrl-C stops it.`
 
 if (import.meta.main) {

@@ -1,5 +1,5 @@
 /**
- * Every metric of the services: the source of the page `/metrics` and of the table in services/README.md. Alerts and
+ * Every metric of the services: the source of the page `/metrics` and of the table in services/REFERENCE.md. Alerts and
  * dashboards refer to these metrics and their labels (proxy/observe).
  */
 

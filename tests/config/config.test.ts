@@ -7,7 +7,6 @@ import { ConfigError, readConfig, SETTING_NAMES, unknownSettings } from '#shared
 import { newPushKeys } from '#tests/helpers/push-service.ts'
 
 const root = join(import.meta.dir, '../..')
-const readme = readFileSync(join(root, 'services/README.md'), 'utf8')
 const compose = readFileSync(join(root, 'docker-compose.yml'), 'utf8')
 
 const faultsOf = (env: Record<string, string>): readonly string[] => {
@@ -306,19 +305,6 @@ describe('the configuration', () => {
     expect(readConfig(of('0', '7')).backup).toMatchObject({ dir: '/backups', everyMs: 0 })
     expect(readConfig(of('1', '720')).backup).toMatchObject({ everyMs: 3_600_000, keep: 720 })
     expect(faultsOf(of('24', '31'))).toEqual([expect.stringMatching(/^EVENT_BACKUP_KEEP: .*at most 30 days/)])
-  })
-
-  test('the operators’ README lists every setting, with its default', () => {
-    const defaults = Object.fromEntries(
-      [...readme.matchAll(/^\| `([A-Z0-9_]+)`\s*\| (?:`([^`]*)`)?\s*\|/gm)].map(([, name, value]) => [
-        name!,
-        value ?? '',
-      ]),
-    )
-    expect(Object.keys(defaults).sort()).toEqual([...SETTING_NAMES].sort())
-    // A table that lied about a default would change the configuration when it is taken at its word.
-    const given = Object.fromEntries(Object.entries(defaults).filter(([, value]) => value !== ''))
-    expect(JSON.stringify(readConfig(given))).toBe(JSON.stringify(readConfig({})))
   })
 
   test('docker-compose.yml passes every setting to the services', () => {

@@ -28,7 +28,7 @@ const UNDONE_BY_NOTHING = new Set(['POST /api/event/admin/end-activity'])
 
 /**
  * What a volunteer may do, and what only an owner may do; all else with a token needs a manager. What is public is listed
- * in shared/README.md (public-account.test.ts).
+ * in shared/REFERENCE.md (public-account.test.ts).
  */
 const VOLUNTEER = [
   'GET /api/event/auth/role',

@@ -5,7 +5,6 @@ import { join } from 'node:path'
 import { ALERTS, dashboard, OBSERVED, rules } from '#proxy/observe/write.ts'
 import { type Metric, METRICS } from '#shared/runtime/metric-table.ts'
 import { ServiceName } from '#shared/contracts/endpoint.ts'
-import { HANDBOOK, withTable } from './handbook.ts'
 
 const ROOT = join(import.meta.dir, '../..')
 const read = (file: string): string => readFileSync(join(ROOT, file), 'utf8')
@@ -15,11 +14,6 @@ const QUERIES = Object.values(OBSERVED).flatMap(({ alerts = [], panels = [] }) =
 )
 /** Labels that Prometheus and `createMetrics` add, and that of a histogram's buckets. */
 const ADDED = ['job', 'service', 'le']
-
-test('the handbook has the table of metrics (`bun tests/observe/handbook.ts` writes it)', () => {
-  const text = readFileSync(HANDBOOK, 'utf8')
-  expect(text).toBe(withTable(text))
-})
 
 test('each metric has an alert, a panel, or a word on when to act', () => {
   for (const [name, { act }] of Object.entries(TABLE))

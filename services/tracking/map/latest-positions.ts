@@ -1,5 +1,5 @@
 /**
- * The live map. Each replica caches the latest positions in memory and reads only positions that have changed from the
+ * The live map: the latest positions, cached in memory. Each replica reads only positions that have changed from the
  * kv, so the load on the kv does not depend on the number of readers.
  */
 import type { BoundingBox, DataQuery } from '#shared/contracts/tracking.ts'

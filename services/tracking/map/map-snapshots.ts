@@ -1,6 +1,6 @@
 /**
- * `GET map`. A snapshot is created every ten seconds, once for all replicas: the first one creates it, and all others
- * read it from the kv. So all replicas know the same versions, and each can compute the changes since any of them.
+ * Snapshots for `GET map`, one every ten seconds, created once for all replicas. The first replica creates it, and all
+ * others read it from the kv. So all replicas know the same versions, and each can compute the changes since any of them.
  * While the kv is unavailable, each replica answers with its last snapshot, marked as stale. With `EVENT_MAP_DIR` the
  * answers of the last minutes are also files, so that hardly any request arrives here.
  */

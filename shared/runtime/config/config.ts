@@ -34,87 +34,162 @@ const server = (scheme: RegExp, example: string) =>
  */
 export const BACKUP_DAYS = 30
 
-/** Every setting and its default; services/README.md, "Settings", describes them. */
+/** Every setting with its default and meaning, in the order of services/REFERENCE.md. */
 const Settings = z.object({
-  EVENT_ENV: flag,
-  EVENT_NAME: z.string().optional(),
-  EVENT_PORT: count(8443, 0, 65_535),
+  EVENT_ENV: flag.describe('`production` needs `EVENT_IDENTITY`, and the bot needs `LINE_CHANNEL_SECRET`'),
+  EVENT_NAME: z
+    .string()
+    .optional()
+    .describe('name of the event until an owner sets it in the console (_Event_)'),
+  EVENT_PORT: count(8443, 0, 65_535).describe('port of the embedded run'),
   EVENT_HOST: z
     .string()
     .regex(/^[\w.:-]+$/, { error: 'must be an address to listen on, such as 127.0.0.1 or 0.0.0.0' })
-    .default('127.0.0.1'),
-  EVENT_DATA_DIR: z.string().default('./data'),
-  EVENT_TIMEZONE: timeZone.default('Asia/Taipei'),
-  EVENT_PUBLIC_URL: z.url().optional(),
-  ALIAS_HOST: z.string().default(''),
-  EVENT_CHECKIN_URL: z.url().optional(),
-  EVENT_SURVEY_URL: z.url().optional(),
-  EVENT_PARTITIONS: count(1, 1, 1_024),
-  EVENT_ADMIT_MS: count(250),
-  EVENT_ADMIT_RETRY_MS: count(8_000),
-  EVENT_FLUSH_SECONDS: count(300),
-  EVENT_BACKUP_DIR: z.string().default(''),
-  EVENT_BACKUP_HOURS: count(24, 0, BACKUP_DAYS * 24),
-  EVENT_BACKUP_KEEP: count(7, 1, BACKUP_DAYS * 24),
-  EVENT_MAX_AGE_DAYS: count(30, 1, 36_500),
-  EVENT_IDENTITY: z.enum(['open', 'line']).optional(),
-  EVENT_MAP_DIR: z.string().default(''),
-  EVENT_MAP_CROWD: z.coerce.number().int().min(1).max(10_000).optional(),
-  EVENT_CORS_ORIGINS: z.string().default('*'),
-  EVENT_ALERT_USER_ID: z.string().default(''),
-  EVENT_PUSH_PUBLIC_KEY: z.string().default(''),
-  EVENT_PUSH_PRIVATE_KEY: secret,
-  EVENT_PUSH_SUBJECT: z.string().default(''),
-  EVENT_PUSH_SERVICES: z.string().default(''),
-  EVENT_AREA: z.string().default(''),
-  EVENT_ROUTE: z.string().default(''),
-  EVENT_MAP_TILES: z.string().default(''),
-  EVENT_ADMIN_TOKEN: secret,
-  EVENT_MANAGER_TOKEN: secret,
-  EVENT_VOLUNTEER_TOKEN: secret,
-  EVENT_LIMIT_CHECKIN: count(5),
-  EVENT_LIMIT_CHECKIN_SECONDS: count(60),
-  EVENT_LIMIT_SYNC: count(10),
-  EVENT_LIMIT_SYNC_SECONDS: count(60),
-  EVENT_LIMIT_INGEST: count(3_000),
-  EVENT_LIMIT_INGEST_SECONDS: count(60),
-  EVENT_LIMIT_SURVEY: count(2),
-  EVENT_LIMIT_SURVEY_SECONDS: count(600),
-  EVENT_LIMIT_USER_WRITE: count(30),
-  EVENT_LIMIT_USER_WRITE_SECONDS: count(60),
-  EVENT_LIMIT_ADDRESS_WRITE: count(20),
-  EVENT_LIMIT_ADDRESS_WRITE_SECONDS: count(60),
-  EVENT_LIMIT_ADDRESS: count(6_000),
-  EVENT_LIMIT_ADDRESS_SECONDS: count(60),
-  EVENT_LIMIT_DRAWING: count(120),
-  EVENT_LIMIT_DRAWING_SECONDS: count(60),
-  EVENT_LIMIT_ADMIN: count(30),
-  EVENT_LIMIT_ADMIN_SECONDS: count(60),
-  EVENT_BODY_BYTES: count(102_400),
-  EVENT_DUPLICATE_SECONDS: count(60),
-  EVENT_BUFFER_SECONDS: count(259_200),
-  EVENT_PENDING_MAX: count(50_000),
-  EVENT_JOURNAL_MAX: count(1_000_000),
-  DATABASE_URL: server(/^postgres(ql)?:\/\//, 'postgres://'),
-  REDIS_URL: server(/^rediss?:\/\//, 'redis://'),
-  NATS_URL: z.string().default(''),
-  OBJECTS_URL: z.string().default(''),
-  S3_ENDPOINT: z.string().default(''),
-  S3_REGION: z.string().default('us-east-1'),
-  S3_ACCESS_KEY_ID: secret,
-  S3_SECRET_ACCESS_KEY: secret,
-  LINE_CHANNEL_SECRET: secret,
-  LINE_CHANNEL_ACCESS_TOKEN: secret,
-  LINE_LOGIN_CHANNEL_ID: z.string().default(''),
-  LINE_LIFF_ID: z.string().default(''),
-  LINE_API_BASE_URL: z.string().default(''),
-  LINE_DATA_API_BASE_URL: z.string().default(''),
-  OTEL_EXPORTER_OTLP_ENDPOINT: server(/^https?:\/\//, 'http:// or https://'),
-  OTEL_TRACES_SAMPLER_ARG: z.coerce.number().min(0).max(1).default(0.01),
-  PORT: count(3_000, 0, 65_535),
+    .default('127.0.0.1')
+    .describe('listening address of the embedded run; `0.0.0.0`: reachable by phones'),
+  PORT: count(3_000, 0, 65_535).describe('port of a service of its own'),
+  EVENT_DATA_DIR: z
+    .string()
+    .default('./data')
+    .describe('data of the embedded run; journals and redo logs of the services'),
+  EVENT_PUBLIC_URL: z
+    .url()
+    .optional()
+    .describe('address of the API as pilgrims reach it; unset: `https://localhost:<EVENT_PORT>`'),
+  ALIAS_HOST: z.string().default('').describe('second public host, whose certificate is also watched'),
+  EVENT_CHECKIN_URL: z
+    .url()
+    .optional()
+    .describe('page of the bot’s check-in link; unset: the app (`/walk/`)'),
+  EVENT_SURVEY_URL: z
+    .url()
+    .optional()
+    .describe('page of the bot’s survey link; unset: the survey in the app'),
+  EVENT_TIMEZONE: timeZone.default('Asia/Taipei').describe('IANA zone of the event’s days and hours'),
+  EVENT_AREA: z
+    .string()
+    .default('')
+    .describe('GeoJSON polygon until an owner sets it in the console; points outside do not count'),
+  EVENT_ROUTE: z
+    .string()
+    .default('')
+    .describe('GeoJSON file with the route and its stations until an owner sets it in the console'),
+  EVENT_MAP_TILES: z
+    .string()
+    .default('')
+    .describe('PMTiles archive: the public map then offers a detailed map'),
+  EVENT_ADMIN_TOKEN: secret.describe(
+    'tokens of owners (level 3), also as `name:token,…`; more in the console',
+  ),
+  EVENT_MANAGER_TOKEN: secret.describe('tokens of managers (level 2)'),
+  EVENT_VOLUNTEER_TOKEN: secret.describe('tokens of volunteers (level 1)'),
+  EVENT_IDENTITY: z
+    .enum(['open', 'line'])
+    .optional()
+    .describe(
+      '`line`: writes need a LIFF ID token; `open`: they do not; unset: `open`, and no start in production',
+    ),
+  EVENT_MAP_CROWD: z.coerce
+    .number()
+    .int()
+    .min(1)
+    .max(10_000)
+    .optional()
+    .describe('fewest pilgrims that the public map shows in a place; unset: 5, in development 1'),
+  EVENT_MAP_DIR: z.string().default('').describe('folder for map files that Caddy serves; unset: none'),
+  EVENT_CORS_ORIGINS: z.string().default('*').describe('allowed origins, comma-separated'),
+  EVENT_ALERT_USER_ID: z.string().default('').describe('LINE user id that receives alerts'),
+  EVENT_PUSH_PUBLIC_KEY: z
+    .string()
+    .default('')
+    .describe('Web Push: public key (`bun run push:keys`); unset: off'),
+  EVENT_PUSH_PRIVATE_KEY: secret.describe('Web Push: private key'),
+  EVENT_PUSH_SUBJECT: z
+    .string()
+    .default('')
+    .describe('Web Push: contact for the push services (public); unset: `EVENT_PUBLIC_URL`'),
+  EVENT_PUSH_SERVICES: z
+    .string()
+    .default('')
+    .describe('Web Push: allowed hosts of devices, comma-separated (`*.` allowed); unset: those of browsers'),
+  DATABASE_URL: server(/^postgres(ql)?:\/\//, 'postgres://').describe('`postgres://…`; unset: embedded'),
+  REDIS_URL: server(/^rediss?:\/\//, 'redis://').describe(
+    '`redis://…`; several nodes, comma-separated: a Cluster; unset: embedded',
+  ),
+  NATS_URL: z.string().default('').describe('`nats://…`; unset: embedded'),
+  OBJECTS_URL: z
+    .string()
+    .default('')
+    .describe('`file:…` or `s3://bucket[/prefix]`; unset: in the data directory'),
+  S3_ENDPOINT: z.string().default('').describe('address of an S3 server other than Amazon’s'),
+  S3_REGION: z.string().default('us-east-1').describe('region of the S3 server'),
+  S3_ACCESS_KEY_ID: secret.describe('credentials of the S3 server'),
+  S3_SECRET_ACCESS_KEY: secret.describe('credentials of the S3 server'),
+  LINE_CHANNEL_SECRET: secret.describe('verifies webhooks'),
+  LINE_CHANNEL_ACCESS_TOKEN: secret.describe('sends messages; unset: they are recorded as skipped'),
+  LINE_LOGIN_CHANNEL_ID: z.string().default('').describe('audience of ID tokens'),
+  LINE_LIFF_ID: z.string().default('').describe('LIFF app at `/walk/`, with which the pilgrims’ app logs in'),
+  LINE_API_BASE_URL: z.string().default('').describe('another address of LINE’s API'),
+  LINE_DATA_API_BASE_URL: z.string().default('').describe('another address of LINE’s data API'),
+  EVENT_PARTITIONS: count(1, 1, 1_024).describe('hash slots of the buffer; 16 on a Redis Cluster'),
+  EVENT_FLUSH_SECONDS: count(300).describe('time between flushes'),
+  EVENT_BACKUP_DIR: z.string().default('').describe('folder of scheduled backups; unset: none'),
+  EVENT_BACKUP_HOURS: count(24, 0, BACKUP_DAYS * 24).describe('hours between scheduled backups; `0`: none'),
+  EVENT_BACKUP_KEEP: count(7, 1, BACKUP_DAYS * 24).describe(
+    'number of scheduled backups to keep, for 30 days at most',
+  ),
+  EVENT_ADMIT_MS: count(250).describe('milliseconds that a check-in waits for Redis before it is journaled'),
+  EVENT_ADMIT_RETRY_MS: count(8_000).describe(
+    'timeout of that first write, in milliseconds, before the journal is replayed',
+  ),
+  EVENT_MAX_AGE_DAYS: count(30, 1, 36_500).describe('points older than this are refused'),
+  EVENT_BODY_BYTES: count(102_400).describe('largest request body'),
+  EVENT_DUPLICATE_SECONDS: count(60).describe('window in which a check-in can be a duplicate'),
+  EVENT_BUFFER_SECONDS: count(259_200).describe('longest time of a point in the buffer'),
+  EVENT_PENDING_MAX: count(50_000).describe('most pending points of a pilgrim'),
+  EVENT_JOURNAL_MAX: count(1_000_000).describe('most check-ins in a journal, of 1,000 bytes each on average'),
+  EVENT_LIMIT_CHECKIN: count(5).describe('check-ins of a pilgrim'),
+  EVENT_LIMIT_CHECKIN_SECONDS: count(60).describe('in this many seconds'),
+  EVENT_LIMIT_SYNC: count(10).describe('track syncs of a pilgrim'),
+  EVENT_LIMIT_SYNC_SECONDS: count(60).describe('in this many seconds'),
+  EVENT_LIMIT_INGEST: count(3_000).describe('requests of a pilgrim’s tracker apps with new points'),
+  EVENT_LIMIT_INGEST_SECONDS: count(60).describe('in this many seconds'),
+  EVENT_LIMIT_SURVEY: count(2).describe('surveys of a pilgrim'),
+  EVENT_LIMIT_SURVEY_SECONDS: count(600).describe('in this many seconds'),
+  EVENT_LIMIT_USER_WRITE: count(30).describe('other writes of a pilgrim, for each route'),
+  EVENT_LIMIT_USER_WRITE_SECONDS: count(60).describe('in this many seconds'),
+  EVENT_LIMIT_ADDRESS_WRITE: count(20).describe(
+    'writes without user id, and own erasures, of an address, for each route',
+  ),
+  EVENT_LIMIT_ADDRESS_WRITE_SECONDS: count(60).describe('in this many seconds'),
+  EVENT_LIMIT_ADDRESS: count(6_000).describe(
+    'milliseconds of CPU for an address, for all services together, per replica',
+  ),
+  EVENT_LIMIT_ADDRESS_SECONDS: count(60).describe('in this many seconds'),
+  EVENT_LIMIT_DRAWING: count(120).describe('share cards drawn and trackers created by an address'),
+  EVENT_LIMIT_DRAWING_SECONDS: count(60).describe('in this many seconds'),
+  EVENT_LIMIT_ADMIN: count(30).describe('calls with one admin token'),
+  EVENT_LIMIT_ADMIN_SECONDS: count(60).describe('in this many seconds'),
+  OTEL_EXPORTER_OTLP_ENDPOINT: server(/^https?:\/\//, 'http:// or https://').describe(
+    '`http://…` of a collector of traces; unset: none',
+  ),
+  OTEL_TRACES_SAMPLER_ARG: z.coerce
+    .number()
+    .min(0)
+    .max(1)
+    .default(0.01)
+    .describe('traced share of requests, flushes and events, 0 to 1'),
 })
 
 export const SETTING_NAMES: readonly string[] = Object.keys(Settings.shape)
+
+/** Every setting with its default as text (empty: none) and its meaning. */
+export const describeSettings = () =>
+  Object.entries(Settings.shape).map(([name, setting]) => ({
+    name,
+    fallback: String(setting.safeParse(undefined).data ?? ''),
+    meaning: setting.description ?? '',
+  }))
 
 /** The process's environment. No other module reads it. */
 export const environment = (): Environment => process.env

@@ -1,4 +1,4 @@
-/** The service as this app uses it: a client with the pilgrim's identity, and what it has told. */
+/** The service as this app uses it: a client with the pilgrim's identity, and its answers. */
 import { computed, signal } from '@preact/signals'
 import {
   type Answer,

@@ -1,6 +1,4 @@
-/**
- * `shared/README.md` tells the order of the rooms and the way of a check-in; the linter and the imports agree with it.
- */
+/** The linter and the imports agree with the order of the layers and the path of a check-in. */
 import { expect, test } from 'bun:test'
 import {
   cpSync,
@@ -14,35 +12,29 @@ import {
 } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { basename, dirname, extname, join } from 'node:path'
+import { checkInPath } from '#tests/documents/check-in-path.ts'
+import { LAYERS } from './layers.ts'
 
 const ROOT = join(import.meta.dir, '../..')
 const read = (path: string): string => readFileSync(join(ROOT, path), 'utf8')
-const README = read('shared/README.md')
-const section = (heading: string): string => README.split(`\n## ${heading}\n`)[1]!.split('\n## ')[0]!
-
-/** From bottom to top. */
-const ROOMS = [...section('Rooms').matchAll(/^\d+\. \[`(\w+)`\]\((\w+)\/README\.md\)/gm)].map(
-  ([, name]) => name!,
-)
-/** What is above every room. */
+/** What is above every layer. */
 const ABOVE = ['services', 'proxy']
 
 const rankOf = (path: string): number => {
-  const [top, room] = path.split('/')
-  return top === 'shared' ? ROOMS.indexOf(room!) : ROOMS.length + ABOVE.indexOf(top!)
+  const [top, layer] = path.split('/')
+  return top === 'shared' ? LAYERS.indexOf(layer!) : LAYERS.length + ABOVE.indexOf(top!)
 }
 
-test('every room is in the list and has a README', () => {
-  const folders = readdirSync(join(ROOT, 'shared'), { withFileTypes: true }).filter((one) =>
-    one.isDirectory(),
+test('every layer is in the list', () => {
+  const folders = readdirSync(join(ROOT, 'shared'), { withFileTypes: true }).filter((entry) =>
+    entry.isDirectory(),
   )
-  expect(folders.map(({ name }) => name).sort()).toEqual([...ROOMS].sort())
-  for (const room of ROOMS) expect(read(`shared/${room}/README.md`)).toStartWith('# ')
+  expect(folders.map(({ name }) => name).sort()).toEqual([...LAYERS].sort())
 })
 
 /** Writes files that import the given paths, a line each. @returns the lines that the linter refuses, as file:line */
 function refusedLines(files: ReadonlyMap<string, readonly string[]>): string[] {
-  const directory = mkdtempSync(join(tmpdir(), 'rooms-'))
+  const directory = mkdtempSync(join(tmpdir(), 'layers-'))
   try {
     cpSync(join(ROOT, '.oxlintrc.json'), join(directory, '.oxlintrc.json'))
     for (const [file, paths] of files) {
@@ -62,17 +54,17 @@ function refusedLines(files: ReadonlyMap<string, readonly string[]>): string[] {
   }
 }
 
-test('the linter lets no room import one above it, in either spelling, and lets it import those below', () => {
+test('the linter lets no layer import one above it, in either spelling, and lets it import those below', () => {
   const files = new Map<string, string[]>()
   const wanted: string[] = []
-  for (const [rank, room] of ROOMS.entries()) {
-    const file = `shared/${room}/deeper/imports.ts`
+  for (const [rank, layer] of LAYERS.entries()) {
+    const file = `shared/${layer}/deeper/imports.ts`
     const upward = [
-      ...ROOMS.slice(rank + 1).flatMap((other) => [`#shared/${other}/x.ts`, `../../${other}/x.ts`]),
+      ...LAYERS.slice(rank + 1).flatMap((other) => [`#shared/${other}/x.ts`, `../../${other}/x.ts`]),
       ...ABOVE.map((other) => `#${other}/x.ts`),
     ]
     // The client imports nothing at all.
-    const downward = room === 'client' ? [] : ROOMS.slice(0, rank).map((other) => `#shared/${other}/x.ts`)
+    const downward = layer === 'client' ? [] : LAYERS.slice(0, rank).map((other) => `#shared/${other}/x.ts`)
     files.set(file, [...upward, ...downward, './x.ts'])
     wanted.push(...upward.map((_, line) => `${file}:${line + 1}`))
   }
@@ -94,23 +86,6 @@ test('the linter lets no port know a driver, and nobody else choose one', () => 
   expect(refusedLines(files)).toEqual(wanted.sort())
 })
 
-interface Step {
-  readonly path: string
-  readonly depth: number
-  /** The file that imports it; none at the beginning of a part of the way. */
-  readonly parent: string | null
-}
-
-function wayOfACheckIn(): Step[] {
-  const open: string[] = []
-  return [...section('The way of a check-in').matchAll(/^( *)- `([\w./-]+)`/gm)].map(([, indent, path]) => {
-    const depth = indent!.length / 2
-    open.length = depth
-    open.push(path!)
-    return { path: path!, depth, parent: open[depth - 1] ?? null }
-  })
-}
-
 /** Files that a file imports; of a Lua script, the file that reads it by its name. */
 function imports(file: string, wanted: string): boolean {
   const text = read(file)
@@ -121,14 +96,14 @@ function imports(file: string, wanted: string): boolean {
   })
 }
 
-test('each file on the way of a check-in imports those that follow it, and none of them is in a room above', () => {
-  const steps = wayOfACheckIn()
+test('each file on the path of a check-in imports those that follow it, and none of them is in a layer above', () => {
+  const steps = checkInPath().flatMap((part) => part.steps)
   const files = new Set(steps.map(({ path }) => path)).size
   expect(files).toBeGreaterThan(40)
   // Half of what it was in the first release.
   expect(files, 'merge what is only read together').toBeLessThanOrEqual(53)
   const wrong = steps.flatMap(({ path, parent }) => {
-    if (parent === null) return rankOf(path) < 0 ? [`${path} is in no room`] : []
+    if (parent === null) return rankOf(path) < 0 ? [`${path} is in no layer`] : []
     return [
       ...(imports(parent, path) ? [] : [`${parent} does not import ${path}`]),
       ...(rankOf(path) >= 0 && rankOf(path) <= rankOf(parent) ? [] : [`${parent} climbs to ${path}`]),
@@ -137,14 +112,14 @@ test('each file on the way of a check-in imports those that follow it, and none 
   expect(wrong).toEqual([])
 })
 
-test('the documents of the rooms name only files that there are', () => {
-  const missing = ['', ...ROOMS.map((room) => `${room}/`)].flatMap((room) =>
-    [...read(`shared/${room}README.md`).matchAll(/`((?:\.\.\/)?[\w.-]+(?:\/[\w.-]+)*\.(?:ts|lua|md))`/g)]
+test('the documents of the layers name only files that there are', () => {
+  const missing = ['', ...LAYERS.map((layer) => `${layer}/`)].flatMap((layer) =>
+    [...read(`shared/${layer}README.md`).matchAll(/`((?:\.\.\/)?[\w.-]+(?:\/[\w.-]+)*\.(?:ts|lua|md))`/g)]
       .map(([, path]) => path!)
       .filter(
-        (path) => !['', join('shared', room), 'shared'].some((from) => existsSync(join(ROOT, from, path))),
+        (path) => !['', join('shared', layer), 'shared'].some((from) => existsSync(join(ROOT, from, path))),
       )
-      .map((path) => `shared/${room}README.md: ${path}`),
+      .map((path) => `shared/${layer}README.md: ${path}`),
   )
   expect(missing).toEqual([])
 })

@@ -22,6 +22,7 @@ test('an SOS is sent after two seconds, waits for a network, and is told when it
   await page.goto(app.address('?lang=en'))
   await firstMinute(page, 'Ana')
   const button = page.locator('.sos-button')
+  const status = page.locator('.status')
   // Let go early: nothing happens.
   await button.evaluate((one) => {
     for (const name of ['pointerdown', 'pointerup'])
@@ -35,22 +36,24 @@ test('an SOS is sent after two seconds, waits for a network, and is told when it
   await context.setOffline(true)
   await button.focus()
   await page.keyboard.down('Enter')
-  await page.getByText('is waiting for a connection').waitFor()
+  await status.getByText('is waiting for a connection').waitFor()
   await page.keyboard.up('Enter')
   await page.getByText('A call is faster.').waitFor()
+  // The region was there before its text: otherwise screen readers do not read it out.
+  expect(await page.locator('.sos-said').innerText()).toContain('is waiting for a connection')
   expect(await page.locator('.status a[href="tel:112"]').count()).toBe(1)
   await photograph(page, 'walk-sos-waits', true)
   await context.setOffline(false)
-  await page.getByText(/SOS sent at \d\d:\d\d/).waitFor()
+  await status.getByText(/SOS sent at \d\d:\d\d/).waitFor()
   // No LINE and no device of anybody on duty.
-  await page.getByText(/SOS arrived at \d\d:\d\d, but nobody could be alerted/).waitFor({ timeout: 45_000 })
+  await status.getByText(/SOS arrived at \d\d:\d\d, but nobody could be alerted/).waitFor({ timeout: 45_000 })
   await photograph(page, 'walk-sos-unalerted', true)
   expect(await seriousFaults(page)).toEqual([])
   const items = await emergencies()
   expect(items).toMatchObject([{ display_name: 'Ana', source: 'app', presses: 1, place: { lat: 24.15 } }])
   const path = `admin/emergencies/${items[0]!.id}/confirm`
   await dataOf(await callAs(app.stack, 'manager', 'POST', path), confirmEmergencyEndpoint)
-  await page.getByText(/Seen by the organisers at \d\d:\d\d/).waitFor({ timeout: 45_000 })
+  await status.getByText(/Seen by the organisers at \d\d:\d\d/).waitFor({ timeout: 45_000 })
   await page.emulateMedia({ colorScheme: 'dark' })
   await page.setViewportSize({ width: 360, height: 740 })
   await photograph(page, 'walk-sos-seen-dark-360', true)
@@ -170,6 +173,18 @@ const STATES: Readonly<Record<string, () => Promise<Phone>>> = {
     }
     await phone.page.locator('[data-resting=true]').waitFor()
     await phone.context.clock.resume()
+    return phone
+  },
+  async 'a view behind a tab'() {
+    const phone = await app.newPilgrim()
+    await phone.page.evaluate(() => (location.hash = 'feedback'))
+    await phone.page.locator('.tabs > .primary').waitFor()
+    return phone
+  },
+  async restoring() {
+    const phone = await app.newPilgrim()
+    await phone.page.evaluate(() => (location.hash = 'restore'))
+    await phone.page.locator('.tabs > .primary').waitFor()
     return phone
   },
   async paused() {

@@ -156,9 +156,7 @@ const App = () => {
       <Status />
       <NewConsent />
       {VIEW_OF[view.value]()}
-      <Tabs>
-        <SosButton />
-      </Tabs>
+      <Tabs />
       <DarkScreen />
     </>
   )

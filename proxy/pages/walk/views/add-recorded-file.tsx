@@ -13,7 +13,7 @@ import { config } from '../session/service.ts'
 import { withoutReload } from '../session/update.ts'
 import { RECORDED_FILE_FILES, words } from '../words.ts'
 import { Closed } from './feedback-tab.tsx'
-import { Notice } from './view.tsx'
+import { Notice } from './notice.tsx'
 import { Waiting } from './waiting.tsx'
 import { WayMap } from './way-map.tsx'
 

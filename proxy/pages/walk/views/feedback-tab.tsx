@@ -7,7 +7,8 @@ import { now } from '../session/clock.ts'
 import { config, profile } from '../session/service.ts'
 import { arrivedReport, isBegun, refusedReport, reportWaits } from '../feedback/report.ts'
 import { draft, surveyWaits } from '../feedback/survey.ts'
-import { Notice, View } from './view.tsx'
+import { Notice } from './notice.tsx'
+import { View } from './view.tsx'
 
 /** A row that leads to another view. */
 export const Way = (props: {

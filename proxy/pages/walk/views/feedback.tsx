@@ -21,7 +21,8 @@ import { whyWaits } from './waiting.tsx'
 import { withoutReload } from '../session/update.ts'
 import { EmergencyNumbers } from './emergency.tsx'
 import { Closed } from './feedback-tab.tsx'
-import { NotDone, Notice, View } from './view.tsx'
+import { NotDone, Notice } from './notice.tsx'
+import { View } from './view.tsx'
 
 /** What a field lacks is said at it, which may be out of sight: the focus goes there. */
 function send(): void {

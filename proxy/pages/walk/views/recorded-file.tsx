@@ -2,7 +2,8 @@
 import { signal } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
 import { words } from '../words.ts'
-import { NotLoaded, View } from './view.tsx'
+import { NotLoaded } from './notice.tsx'
+import { View } from './view.tsx'
 
 type Script = typeof import('./add-recorded-file.tsx')
 

@@ -10,7 +10,8 @@ import { show } from '../route.ts'
 import { keep } from '../session/stored-signals.ts'
 import { codeIsSafe, person } from '../session/current-state.ts'
 import { usesLine } from '../session/service.ts'
-import { NotLoaded, View } from './view.tsx'
+import { NotLoaded } from './notice.tsx'
+import { View } from './view.tsx'
 
 interface Code {
   readonly words: readonly string[]

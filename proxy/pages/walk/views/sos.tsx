@@ -9,7 +9,8 @@ import { timeText } from '../format.ts'
 import { sentenceOf } from '../problem.ts'
 import { words } from '../words.ts'
 import { EmergencyNumbers } from './emergency.tsx'
-import { Notice, Sure } from './view.tsx'
+import { Sure } from './confirmation.tsx'
+import { Notice } from './notice.tsx'
 
 const HOLD_MS = 2_000
 
@@ -17,6 +18,7 @@ export function SosButton() {
   const messages = words.value.emergency
   const { isHeld, asks, handlers, send } = useHold()
   const canSend = canSendSos()
+  const [latest] = shownPresses()
   return (
     <>
       <button type="button" class={isHeld ? 'sos-button held' : 'sos-button'} {...handlers}>
@@ -25,6 +27,7 @@ export function SosButton() {
       </button>
       <div aria-live="polite" class="sos-said">
         {isHeld ? <p>{messages.holding}</p> : null}
+        {!isHeld && latest ? <span class="visually-hidden">{sentenceFor(latest)}</span> : null}
       </div>
       <Sure
         asks={asks}
@@ -40,43 +43,50 @@ export function SosButton() {
   )
 }
 
-/** What became of the presses, and whom to call meanwhile. */
+/** What became of the presses, and whom to call meanwhile. The button's live region reads out the first. */
 export function SosOutcome() {
   const pressed = shownPresses()
   if (pressed.length === 0) return null
   return (
     <>
       {pressed.map((press) => (
-        <Became key={press.pressedMs} press={press} />
+        <PressNotice key={press.pressedMs} press={press} />
       ))}
       <Notice action={<EmergencyNumbers />}>{words.value.emergency.faster}</Notice>
     </>
   )
 }
 
-function Became({ press }: { readonly press: SosPress }) {
-  const messages = words.value.emergency
+function sentenceFor(press: SosPress): string {
+  const { emergency } = words.value
   const error = sosError(press)
-  const state = stateOf(press, error)
   const { pressedMs, sentMs, seenMs } = press
   const sentence = {
-    waits: error === null ? messages.sending : messages.waits,
-    'other-account': messages.otherAccount,
-    refused: messages.refused,
-    sent: messages.sent,
-    unalerted: messages.unalerted,
-    seen: messages.seen,
-  }[state](timeText(seenMs ?? sentMs ?? pressedMs))
+    waits: error === null ? emergency.sending : emergency.waits,
+    'other-account': emergency.otherAccount,
+    refused: emergency.refused,
+    sent: emergency.sent,
+    unalerted: emergency.unalerted,
+    seen: emergency.seen,
+  }[stateOf(press, error)]
+  return sentence(timeText(seenMs ?? sentMs ?? pressedMs))
+}
+
+function PressNotice({ press }: { readonly press: SosPress }) {
+  const { emergency } = words.value
+  const error = sosError(press)
+  const state = stateOf(press, error)
   const isOver = state === 'other-account' || state === 'refused'
   return (
     <Notice
+      live="off"
       kind={state === 'seen' ? undefined : 'danger'}
-      action={isOver ? <Button onClick={() => forgetSos(press)}>{messages.forget}</Button> : null}
+      action={isOver ? <Button onClick={() => forgetSos(press)}>{emergency.forget}</Button> : null}
     >
       {isCurrent(press) || press.name === undefined ? null : (
         <span class="small quiet block">{press.name}</span>
       )}
-      <strong data-sos={state}>{sentence}</strong>
+      <strong data-sos={state}>{sentenceFor(press)}</strong>
       {state === 'waits' && error !== null && error.status !== 0 ? ` ${sentenceOf(error)}` : null}
     </Notice>
   )

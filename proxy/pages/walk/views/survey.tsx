@@ -24,7 +24,8 @@ import {
 } from '../feedback/survey.ts'
 import { keep } from '../session/stored-signals.ts'
 import { Closed } from './feedback-tab.tsx'
-import { Again, NotDone, Notice, NotLoaded, View } from './view.tsx'
+import { Again, NotDone, Notice, NotLoaded } from './notice.tsx'
+import { View } from './view.tsx'
 
 /** Words in the language that was chosen last; `missing`: they could not be loaded. */
 const survey = signal<SurveyWords | 'missing' | null>(null)

@@ -1,9 +1,10 @@
-/** The four tabs, or the way back, within reach of a thumb. */
+/** The bar at the bottom, within reach of a thumb: the four tabs or the way back, and the SOS. */
 import { words } from '../words.ts'
 import { computed } from '@preact/signals'
 import type { ComponentChildren } from 'preact'
 import { lastFix, positionFault, recordsHere } from '../recording/recorder.ts'
 import { goBack, TAB_OF, view } from '../route.ts'
+import { SosButton } from './sos.tsx'
 
 const TABS = ['walk', 'way', 'say', 'me'] as const
 /** It goes on while other views are shown. Before the first position nothing is recorded. */
@@ -21,7 +22,7 @@ const DRAWINGS: Readonly<Record<Tab, string>> = {
 }
 
 /** Nothing in a view behind a tab, which has the way back alone. */
-export const Tabs = ({ children }: { readonly children: ComponentChildren }) =>
+export const Tabs = () =>
   TAB_OF[view.value] === view.value ? (
     <nav class="tabs">
       {TABS.map((tab) => (
@@ -33,11 +34,11 @@ export const Tabs = ({ children }: { readonly children: ComponentChildren }) =>
           {tab === 'walk' ? <Recording /> : null}
         </a>
       ))}
-      {children}
+      <SosButton />
     </nav>
   ) : null
 
-/** A button back, in place of the tabs, where the thumb is. */
+/** A button back, in place of the tabs, where the thumb is. @param children the view's own button */
 export const BackBar = ({ children }: { readonly children?: ComponentChildren }) => (
   <nav class="tabs">
     <button type="button" onClick={goBack}>
@@ -45,6 +46,7 @@ export const BackBar = ({ children }: { readonly children?: ComponentChildren })
       <Recording />
     </button>
     {children}
+    <SosButton />
   </nav>
 )
 

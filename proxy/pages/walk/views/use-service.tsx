@@ -6,7 +6,7 @@ import type { Answer, ClientError, Kept } from '#shared/client/index.ts'
 import { person } from '../session/current-state.ts'
 import { words } from '../words.ts'
 import { noteError, profileChanged, refreshProfile } from '../session/service.ts'
-import { NotDone } from './view.tsx'
+import { NotDone } from './notice.tsx'
 
 const AGAIN_MS = 20_000
 

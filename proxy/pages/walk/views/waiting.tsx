@@ -10,7 +10,7 @@ import { gpxOf, saveFile } from '../own-data/save-file.ts'
 import { sentenceOf } from '../problem.ts'
 import { queue, sendNow, storeBlocked, waiting, waitingPoints } from '../outbox.ts'
 import { now } from '../session/clock.ts'
-import { Notice } from './view.tsx'
+import { Notice } from './notice.tsx'
 
 /** Points that are merely collected for the next request are nothing to talk about. */
 const FEW = 5

@@ -18,7 +18,8 @@ import { dateText } from '../format.ts'
 import { introduce } from '../outbox.ts'
 import { client, config, refreshConfig, signInAgain, usesLine } from '../session/service.ts'
 import { takeOver } from './restore.tsx'
-import { Again, NotDone, Notice, View } from './view.tsx'
+import { Again, NotDone, Notice } from './notice.tsx'
+import { View } from './view.tsx'
 import { standalone } from './install.tsx'
 
 /** What the first page says about data that were deleted. */

@@ -1,4 +1,4 @@
-/** The kinds of entries that the app adds to its queue beside check-ins and points, in the order in which they are sent. */
+/** The kinds of entries that the app adds to its queue besides check-ins and points, in sending order. */
 import type { AddedKind } from '#shared/client/index.ts'
 
 export type EntryKind = 'person' | 'unshare' | 'share' | 'report' | 'survey'

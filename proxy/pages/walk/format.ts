@@ -1,4 +1,4 @@
-/** Times and numbers as the pilgrim reads them. Days and times are those of the event's time zone. */
+/** Times and numbers as shown to the pilgrim, in the event's time zone. */
 import { language } from '../frame/language.ts'
 import { carbonIn, figure, UNITS, type Units } from '#shared/locales/units.ts'
 import type { WalkWords } from '#shared/locales/words.ts'
@@ -18,7 +18,7 @@ export const timeText = (ms: number): string =>
 export const dateText = (ms: number): string =>
   new Intl.DateTimeFormat(language.value, { dateStyle: 'long', timeZone }).format(ms)
 
-/** A time of another day is shown with its day. */
+/** Adds the day to a time of another day. */
 export function whenText(ms: number, nowMs: number): string {
   const day = new Intl.DateTimeFormat(language.value, { month: 'short', day: 'numeric', timeZone })
   return day.format(ms) === day.format(nowMs) ? timeText(ms) : `${day.format(ms)} ${timeText(ms)}`
@@ -35,7 +35,7 @@ export const dayText = (day: string): string =>
 
 const withUnit = (text: string, unit: keyof Units): string => `${text}\u00a0${unitText(unit)}`
 
-/** A unit as the reader's language writes it. */
+/** A unit in the reader's language. */
 export const unitText = (unit: keyof Units): string => UNITS[language.value][unit]
 
 /** Carbon in kilograms, with its unit. */
@@ -44,7 +44,7 @@ export function carbonText(kg: number): string {
   return `${carbon.figure}\u00a0${carbon.unit}`
 }
 
-/** A distance in metres, in words: whole hundreds below a kilometre, tenths of it above. */
+/** A distance in metres as text: rounded to 100 m below one kilometre, to 0.1 km above. */
 export const distanceText = (metres: number): string =>
   metres < 950
     ? withUnit(figure(Math.max(1, Math.round(metres / 100)) * 100), 'm')
@@ -54,7 +54,7 @@ export const minutesOf = (ms: number): number => Math.max(1, Math.round(ms / 60_
 
 const GOOD_M = 20
 
-/** How rough a position is, in words; null where it is exact. @param metres its accuracy; null: unknown */
+/** The accuracy of a position as text; null if it is good. @param metres its accuracy; null: unknown */
 export function roughText({ checkIn }: Pick<WalkWords, 'checkIn'>, metres: number | null): string | null {
   if (metres === null || metres <= GOOD_M) return null
   return metres < ROUGH_M ? checkIn.fair(metres) : checkIn.poor(metres)

@@ -1,11 +1,12 @@
 /**
- * Everything that leaves the phone by itself waits in one queue (IndexedDB `walk`) until the service has it: check-ins,
- * points, name and consent, reports, the survey. All windows share one sender, and `holds` below is the one place that
- * decides what may go.
+ * Everything that the app sends in the background is queued (IndexedDB `walk`) until the service has it:
+ * check-ins, points, name and consent, reports, the survey. All windows share one sender, and `holds` below
+ * alone decides what may be sent.
  *
- * To add a kind: a line in `entry-kinds.ts`, and its sender in `session/senders.ts`, which must send the same entry twice
- * without harm; `keepEntry` to keep one; `whenSettled` to learn what became of it. A kind before `person` goes first; one
- * with `urgent` (an emergency) is held up by nothing but its own failures, and is not held by `holds`.
+ * To add a kind, add a line to `entry-kinds.ts` and a sender to `session/senders.ts`, which must be
+ * idempotent; store entries with `keepEntry`, and learn their result with `whenSettled`. A kind listed before
+ * `person` is sent first; an `urgent` kind (an emergency) bypasses `holds` and is delayed only by its own
+ * failures.
  */
 import { batch, computed, effect, signal } from '@preact/signals'
 import {
@@ -98,10 +99,12 @@ const KINDS = Object.fromEntries(
   ]),
 )
 
-/** An answer may come after another walk was taken over: nothing of the one before concerns it. */
+/** A response may arrive after another walk was taken over: ignore entries of the previous walk. */
 const isOfWalk = ([first]: readonly Entry[]): boolean => first?.userId === person.peek()?.userId
 
-/** Calls the listener when entries of the walk have left the outbox: taken, or refused for good (`error`). */
+/**
+ * Calls the listener when entries of the walk have left the outbox: accepted, or rejected for good (`error`).
+ */
 export const whenSettled = (kind: EntryKind, listener: (...settled: Settled) => void): void =>
   void listeners.set(kind, listener)
 
@@ -120,8 +123,8 @@ function holds(kind: string): ClientError | null {
 }
 
 /**
- * Null until the store is open; `'failed'` where the browser refuses to keep anything; `'outdated'` where a newer
- * release has changed the store, so that only a reload helps.
+ * Null until the store is open; `'failed'` if the browser refuses to store anything; `'outdated'` if a newer
+ * release has changed the store, which only a reload resolves.
  */
 export const queue = signal<TrackQueue | 'failed' | 'outdated' | null>(null)
 const stored = signal<QueueState | null>(null)
@@ -131,7 +134,7 @@ const aside = computed(() => {
   return { checkIns, points: asideOfPilgrim().length - checkIns }
 })
 
-/** What waits on this device, also while the store cannot take it. */
+/** Pending entries on this device, including points that the store cannot take at the moment. */
 export const waiting = computed((): QueueState | null => {
   if (stored.value === null) return null
   const { checkIns, points } = stored.value.waiting
@@ -141,36 +144,36 @@ export const waiting = computed((): QueueState | null => {
   }
 })
 
-/** How many entries of a kind wait. */
+/** Number of pending entries of a kind. */
 export const waitingOf = (kind: EntryKind): number => waiting.value?.added[kind] ?? 0
 
-/** Whether anything of the pilgrim waits on this device. */
+/** Whether this device has any pending data of the pilgrim. */
 export const anythingWaits = computed(() => {
   const { checkIns, points } = waiting.value?.waiting ?? aside.value
   const told = Object.values(waiting.value?.added ?? {}).reduce((sum, number) => sum + number, 0)
   return checkIns + points + told > 0
 })
 
-/** The pilgrim's check-ins: those that the service has counted, and those that wait. */
+/** The pilgrim's check-ins: counted by the service plus pending. */
 export const totalCheckIns = computed(
   () => tally.value.counted + (waiting.value?.waiting ?? aside.value).checkIns,
 )
 
-/** The points that wait on this device, for a file. A store that fails gives none. */
+/** Pending points on this device, for export. Empty if the store fails. */
 export const waitingPoints = async (open: TrackQueue): Promise<readonly QueuedPoint[]> =>
   [...(await open.waiting().catch(() => [])), ...asideOfPilgrim()].sort((a, b) => a.t - b.t)
 
-/** Another tab with an older release keeps the store from being opened. */
+/** A tab with an older release blocks the opening of the store. */
 export const storeBlocked = signal(false)
 
 let store: IndexedDbStore | null = null
-/** Whose entries are to be forgotten when the store opens. */
+/** Id of the pilgrim whose entries are deleted when the store opens. */
 const TO_CLEAR = 'walk-to-clear'
 
-/** The device forgets the pilgrim: a position that still arrives is not kept. */
+/** The pilgrim's data were deleted from the device: a position that still arrives is dropped. */
 let cleared = false
 
-/** Forgets what waits, after an erasure. */
+/** Deletes pending data after an erasure. */
 export async function clearQueue(userId: string | null): Promise<void> {
   cleared = true
   await openedQueue()?.stop()
@@ -178,7 +181,7 @@ export async function clearQueue(userId: string | null): Promise<void> {
   if (userId !== null) await clearEntries(userId)
 }
 
-/** Forgets what waits of a pilgrim. If the store cannot be written, this is done when it opens. */
+/** Deletes a pilgrim's pending entries. If the store cannot be written, this is done when it opens. */
 export async function clearEntries(userId: string): Promise<void> {
   remember(TO_CLEAR, userId)
   if (queue.value === 'outdated' || store === null) return
@@ -194,13 +197,19 @@ function openedQueue(): TrackQueue | null {
 }
 
 let persistent = false
-/** Asked for once somebody has something to lose: some browsers ask the pilgrim, who may never answer. */
+/**
+ * Requests persistent storage once there is data to lose: some browsers ask the pilgrim, who may never
+ * answer.
+ */
 function askForRoom(): void {
   if (!persistent) void navigator.storage?.persist?.().catch(() => undefined)
   persistent = true
 }
 
-/** Keeps an entry on this device until the service has it. @returns why not: `storage`, where the browser refuses */
+/**
+ * Queues an entry on this device until the service has it.
+ * @returns an error `storage` if the browser refuses to store it
+ */
 export async function keepEntry(kind: EntryKind, fields: object): Promise<Kept> {
   if (kind !== 'person') askForRoom()
   const userId = person.peek()?.userId
@@ -212,7 +221,7 @@ export async function keepEntry(kind: EntryKind, fields: object): Promise<Kept> 
     : open.keep(kind, fields)
 }
 
-/** Takes back entries of a kind that are not sent yet. */
+/** Withdraws unsent entries of a kind. */
 export async function withdrawEntries(kind: EntryKind): Promise<void> {
   const open = openedQueue()
   if (open !== null) await open.withdraw(await open.entries(kind)).catch(() => undefined)
@@ -223,7 +232,7 @@ export const entriesOf = async (kind: EntryKind): Promise<readonly Entry[]> =>
     ?.entries(kind)
     .catch(() => [])) ?? []
 
-/** The last entry of a kind that the service has refused for good, which is forgotten here. */
+/** Removes and returns the last entry of a kind that the service rejected for good. */
 export async function takeRefused(kind: EntryKind): Promise<{ fields: object; code: string } | null> {
   const open = openedQueue()
   const all = (await open?.refused().catch(() => [])) ?? []
@@ -233,7 +242,7 @@ export async function takeRefused(kind: EntryKind): Promise<{ fields: object; co
   return last === undefined ? null : { fields: last.fields, code: last.reason }
 }
 
-/** Keeps a point on this device. @returns false where the browser keeps nothing */
+/** Stores a point on this device. @returns false if the browser cannot store it */
 export async function keepPoint(kind: Kind, point: TimedPoint): Promise<boolean> {
   askForRoom()
   if (cleared) return false
@@ -244,23 +253,23 @@ export async function keepPoint(kind: Kind, point: TimedPoint): Promise<boolean>
       if (asideOfPilgrim().length > 0) void giveBack()
       return true
     }
-    // Nobody is signed in, or there is no such place.
+    // Nobody is signed in, or the position is invalid.
     if (kept.error.code !== 'storage') return false
   }
   const userId = person.value?.userId
-  // Where the store never opens, nothing would ever be sent.
+  // If the store never opens, set-aside points would never be sent.
   if (queue.value === 'failed' || userId === undefined || !setAside({ kind, userId, point })) return false
   giveBackLater()
   return true
 }
 
-/** Keeps the points of a recorded file, all of them or none. @returns false where they are not kept */
+/** Stores the points of a recorded file, all or none. @returns false if they are not stored */
 export async function keepTrack(points: readonly TimedPoint[]): Promise<boolean> {
   const open = openedQueue()
   return !cleared && open !== null && (await open.record(points)).ok
 }
 
-/** After a failure of the store. */
+/** Delay before the store is tried again after a failure. */
 const AGAIN_MS = 10_000
 let again: ReturnType<typeof setTimeout> | undefined
 
@@ -269,7 +278,7 @@ function giveBackLater(): void {
   again = setTimeout(() => void giveBack(), AGAIN_MS)
 }
 
-/** Gives what is set aside back to the store, and tries again until it takes it. */
+/** Moves set-aside points back into the store, and retries until it accepts them. */
 async function giveBack(): Promise<void> {
   const [open, walker] = [openedQueue(), person.value]
   if (open !== null && walker !== null && !(await takeBack(open, walker.userId))) giveBackLater()
@@ -278,14 +287,14 @@ async function giveBack(): Promise<void> {
 type LastCheckIn = {
   readonly t: number
   readonly accuracy: number | null
-  /** `kept`: on this device; `counted`: the service has it. */
+  /** `kept`: stored on this device; `counted`: the service has it. */
   readonly state: 'kept' | 'counted'
   readonly inRange: boolean
   readonly clockCorrected: boolean
 }
 export const lastCheckIn = valueOfWalk<LastCheckIn | null>(null)
 
-/** Resolves when the store is open, or has failed for now. */
+/** Resolves when the store is open or has failed for now. */
 let opening: Promise<void> = Promise.resolve()
 export const openQueue = (): Promise<void> => (opening = open())
 
@@ -304,7 +313,7 @@ async function open(): Promise<void> {
     queue.value = startQueue(opened)
   } catch (error) {
     queue.value = error instanceof OutdatedError ? 'outdated' : 'failed'
-    // This release was taken back, and goes on with what the newer one keeps.
+    // This release is being rolled back: show the values that the newer one stores.
     if (queue.value === 'outdated') showStored(await readNewerValues('walk').catch(() => new Map()))
     else setTimeout(() => void openQueue(), AGAIN_MS)
   } finally {
@@ -317,7 +326,7 @@ async function clearForgotten(opened: IndexedDbStore): Promise<void> {
   if (userId === null) return
   await opened.clear(userId)
   const values = await opened.values()
-  // Erased, and the browser refused to forget it at that time.
+  // The pilgrim was erased while the browser refused to delete the data.
   if (store === null && (values.get('walk-person') as Person | undefined)?.userId === userId)
     await opened.setValues(new Map([...values.keys()].map((name) => [name, undefined])))
   remember(TO_CLEAR, null)
@@ -325,7 +334,7 @@ async function clearForgotten(opened: IndexedDbStore): Promise<void> {
 
 const collectMs = (): number => cadenceOf(mode.peek(), isFollowed(), readOften()).collectMs
 
-/** The sender's lock is taken from a window that is out of sight and does not give it back. */
+/** Time after which a hidden window that does not release the sender's lock loses it. */
 const LOCK_MS = 15_000
 const locks: Locks = { request: (name, { signal }, run) => withLock(name, LOCK_MS, run, signal) }
 const network: Network = {
@@ -341,7 +350,7 @@ function startQueue(opened: IndexedDbStore): TrackQueue {
     client: sender,
     store: {
       ...opened,
-      // Of a walk that was deleted while its request was on the way nothing is left.
+      // A walk may be deleted while its request is in flight: store nothing about it.
       setWaits: async (userId, waits) => {
         if (userId === (await owner())?.userId) await opened.setWaits(userId, waits)
       },
@@ -350,27 +359,27 @@ function startQueue(opened: IndexedDbStore): TrackQueue {
     holds,
     network,
     limits: { collectMs },
-    // Times of the next attempt are told, also where the device's clock is wrong.
+    // The time of the next attempt is shown, even if the device's clock is wrong.
     clock: { ...systemClock, now },
     onSent(sent) {
       if (!isOfWalk([...sent.durable, ...sent.rejected, ...sent.later])) return void (before = null)
       if (sent.kind === 'checkin') settleCheckIn(sent)
-      // Who looks sees the new figures.
+      // Refresh the figures for a pilgrim who is looking.
       if (sent.kind === 'checkin' || readOften()) void refreshProfile()
     },
   })
   let noted: QueueState['why'] = null
   started.subscribe((current) => {
-    // Before the first minute nobody walks: nothing waits, and nobody has to log in again.
+    // Before registration there is no pilgrim: nothing is pending and no log-in is needed.
     if (person.value === null || queue.value !== started) return
     stored.value = withoutSettling(current)
     const { why, message } = current
-    // The state changes several times for one refusal, and what notes it asks the service.
+    // The state changes several times for one rejection, and `noteError` sends requests.
     if (why !== null && why !== 'offline' && why !== noted)
       noteError({ code: why, message: message ?? '', status: 0 })
     noted = why
   })
-  // What is held may go, or goes no more.
+  // A state change may allow or stop sending.
   state.subscribe(() => started.awaken())
   answered.subscribe(() => void heal(started))
   started.start()
@@ -378,17 +387,17 @@ function startQueue(opened: IndexedDbStore): TrackQueue {
     loaded && checkIns === 0 ? nothingInDoubt() : undefined,
   )
   onSetAside(() => void giveBack())
-  // Another window has sent a check-in: this one looks at what still waits.
+  // Another window has sent a check-in: recount the pending ones.
   onKept(tally, () => void started.rejected())
   queueMicrotask(() => void giveBack().then(introduce))
   return started
 }
 
-/** What the service refuses although nothing that the app knows of is against it is tried again after so long. */
+/** Interval at which the app retries what the service rejects for no reason that the app knows of. */
 const FORGIVEN_MS = 120_000
 let forgivenMs = -Infinity
 
-/** The service has answered something: what waited for the way to it is due, and what it refused may be over. */
+/** The service is reachable again: retry what waited for the network, and what was rejected. */
 async function heal(open: TrackQueue): Promise<void> {
   try {
     await open.reconnected()
@@ -397,14 +406,11 @@ async function heal(open: TrackQueue): Promise<void> {
     forgivenMs = now()
     await open.resume()
   } catch {
-    // Where the store fails, the next round says so.
+    // The store failed; the next response triggers another attempt.
   }
 }
 
-/**
- * A newer release has taken over the store. What is recorded until the reload is set aside, and that release takes
- * it.
- */
+/** A newer release has taken over the store. Points recorded until the reload are set aside for it. */
 async function leaveStore(): Promise<void> {
   const open = openedQueue()
   queue.value = 'outdated'
@@ -414,9 +420,8 @@ async function leaveStore(): Promise<void> {
 }
 
 /**
- * Sends what waits because the pilgrim says so. A wait that the service asked for is forgotten, and so is a log-in that
- * it refused.
- * @returns what waits after that, and why; null where the store fails
+ * Sends pending entries on the pilgrim's request, ignoring a requested delay and a rejected log-in.
+ * @returns what is still pending and why; null if the store fails
  */
 export async function sendNow(open: TrackQueue): Promise<QueueState | null> {
   try {
@@ -428,15 +433,13 @@ export async function sendNow(open: TrackQueue): Promise<QueueState | null> {
   }
 }
 
-/** Sends what was kept just now, without forgetting a wait. Resolves when it has arrived or has to wait. */
+/** Sends an entry that was just queued, respecting delays. Resolves when it has arrived or must wait. */
 export const sendKept = async (): Promise<QueueState | null> => (await openedQueue()?.send()) ?? null
 
-// Who walks, for the service.
-
-/** Entries of the pilgrim that are being written to the phone. */
+/** Number of `person` entries being written to the store. */
 let beingKept = 0
 
-/** Keeps what the service shall know of the pilgrim. Only what was chosen on this phone is written. */
+/** Queues changes of the pilgrim's profile and consent. Only what was chosen on this phone is written. */
 export async function tellService(fields: PersonFields): Promise<Kept> {
   beingKept++
   try {
@@ -446,7 +449,7 @@ export async function tellService(fields: PersonFields): Promise<Kept> {
   }
 }
 
-/** Tells the service who walks, where it does not know and nothing waits that says so. */
+/** Registers the pilgrim at the service if it does not know them and no entry is pending. */
 export async function introduce(): Promise<void> {
   const given = person.peek()
   if (given === null || given.known || openedQueue() === null) return
@@ -459,7 +462,7 @@ export async function introduce(): Promise<void> {
   })
 }
 
-/** The service has what was told of the pilgrim, unless more of it waits, or is being kept. */
+/** Marks the pilgrim as known to the service, unless further entries are pending or being stored. */
 async function noteKnown(userId: string): Promise<void> {
   if ((await entriesOf('person')).length > 0 || beingKept > 0) return
   change('known', userId)
@@ -470,18 +473,18 @@ async function noteKnown(userId: string): Promise<void> {
 whenSettled('person', (entries, { error }) => {
   if (error !== undefined) return noteError(error)
   void noteKnown(entries[0]!.userId)
-  // What was refused of a pilgrim without consent.
+  // Retry entries that were rejected for the missing consent.
   openedQueue()
     ?.resume()
     .catch(() => undefined)
 })
 
-/** A language that was chosen on this phone reaches the organisers. */
+/** Sends a language that was chosen on this phone to the service. */
 export function tellLanguage(): void {
   const first = language.peek()
   effect(() => {
     const [chosen, given] = [language.value, person.value]
-    // What the browser speaks is no choice.
+    // The browser's default language is not a choice.
     const before = given?.language ?? (remembered('language') === null ? first : null)
     if (given === null || chosen === before) return
     const { userId } = given
@@ -491,7 +494,7 @@ export function tellLanguage(): void {
   })
 }
 
-/** While a check-in is on its way it is shown as waiting until {@link settleCheckIn}, so that the sum never falls. */
+/** Shows a check-in in flight as pending until {@link settleCheckIn}, so that the sum never falls. */
 function withoutSettling(current: QueueState): QueueState {
   const checkIns = Math.max(stored.peek()?.waiting.checkIns ?? 0, current.waiting.checkIns)
   return isCheckingIn() && current.sending
@@ -499,7 +502,7 @@ function withoutSettling(current: QueueState): QueueState {
     : current
 }
 
-/** Shows what became of a check-in. The sum stays as it is: what no longer waits is counted now. */
+/** Shows the result of a check-in. The sum stays the same: a pending check-in becomes a counted one. */
 function settleCheckIn(sent: Sent): void {
   const { durable, answer } = sent
   const [shown, last] = [stored.value, lastCheckIn.value]
@@ -515,15 +518,15 @@ function settleCheckIn(sent: Sent): void {
   })
 }
 
-// How the queue sends: each check-in into the tally.
+// Sending: keeps the tally up to date with each check-in.
 
-/** The tally before the check-in that is on its way from this window; null: none is. */
+/** The tally before the check-in that this window is sending; null: none. */
 let before: Tally | null = null
 
-/** Whether a check-in of this window is on its way, until the app knows what became of it. */
+/** Whether this window has a check-in whose result is still unknown. */
 const isCheckingIn = (): boolean => before !== null
 
-/** The service has answered and counted nothing: with another failure it may have. */
+/** The service responded and counted nothing; after any other failure it may have counted. */
 const isRefusal = ({ ok, ...answer }: Answer<Data<'checkIn'>>): boolean =>
   !ok && 'error' in answer && answer.error.status >= 400 && answer.error.status < 500
 
@@ -541,9 +544,9 @@ const sender: Pick<Client, 'checkIn' | 'syncTrack' | 'identity'> = {
   syncTrack: client.syncTrack,
 }
 
-/** A check-in has left the queue: the service has it, or will never take it. */
+/** A check-in has left the queue: the service has stored it or rejected it for good. */
 function tallySettled({ answer }: Pick<Sent, 'answer'>): void {
-  // An earlier attempt whose answer was lost has counted it: the figure does not have it yet.
+  // A duplicate counts here if an earlier attempt lost its response: the figure does not include it yet.
   const counts =
     answer !== null &&
     'in_range' in answer &&
@@ -553,7 +556,7 @@ function tallySettled({ answer }: Pick<Sent, 'answer'>): void {
   before = null
 }
 
-/** Nothing waits any more, so nothing is in doubt: an earlier run ended before it could note that. */
+/** Clears the doubt when nothing is pending: an earlier run ended before it could. */
 function nothingInDoubt(): void {
   if (before === null && tally.value.inDoubt) keep(tally, settled(tally.value, false))
 }

@@ -1,4 +1,4 @@
-/** The pilgrims' app, and what goes on as long as it is open: sending, recording, keeping up with the event. */
+/** The pilgrims' app, and its background work while it is open: sending, recording, refreshing. */
 import { effect } from '@preact/signals'
 import type { ComponentChild } from 'preact'
 import { startPage, worksOffline } from '../frame/start-page.tsx'
@@ -36,10 +36,10 @@ import { introduce, openQueue, tellLanguage } from './outbox.ts'
 import { cadenceOf } from './state.ts'
 import { watchUpdates } from './session/update.ts'
 
-/** Whoever touches the app sees a status that is at most so old. */
+/** Maximum age of the event's status when the app is touched. */
 const AT_TOUCH_MS = 10_000
 
-/** When the status was asked for last, in epoch milliseconds. */
+/** Time of the last status request, in epoch milliseconds. */
 let askedMs = -Infinity
 
 async function askForStatus(): Promise<void> {
@@ -47,10 +47,7 @@ async function askForStatus(): Promise<void> {
   await refreshConfig()
 }
 
-/**
- * Nobody acts on an app that only lies there, so it asks rarely. At a touch it asks at once: that costs a request of
- * those who act, and not one of everybody every few seconds.
- */
+/** An idle app polls rarely. A touch asks at once, so only active users cost extra requests. */
 function touched(): void {
   const hasRested = !readOften()
   noteTouch()
@@ -67,18 +64,18 @@ async function refresh(): Promise<void> {
   if (!cadence().readsProfile) return
   await introduce()
   await refreshProfile()
-  // The service may not know the pilgrim any more.
+  // The service may have forgotten the pilgrim.
   await introduce()
 }
 
 let next: ReturnType<typeof setTimeout> | undefined
-/** The next reading, a quarter earlier or later, so that a crowd does not ask at the same moment. */
+/** Schedules the next refresh with ±25 % jitter, so that a crowd does not ask at the same moment. */
 function scheduleRefresh(): void {
   clearTimeout(next)
   next = setTimeout(() => void refresh(), cadence().readMs * (0.75 + Math.random() / 2))
 }
 
-/** Whoever looks at the app again sees what is true now. */
+/** Refreshes when the app becomes visible again. */
 function shown(): void {
   if (document.visibilityState === 'visible') noteTouch()
   void refresh()
@@ -94,22 +91,22 @@ function startSession(): void {
   effect(() => change('restoring', view.value === 'restore'))
   addEventListener('online', () => void refresh())
   document.addEventListener('visibilitychange', shown)
-  // The browser shows a page again that it had stopped: what other pages have kept since then did not reach it.
+  // The page was restored from the back/forward cache and missed changes of other pages.
   window.addEventListener('pageshow', ({ persisted }) => {
-    // What a full phone did not keep is in the memory of this page alone.
+    // Values that a full phone did not store exist only in this page's memory.
     if (persisted && !notKept.peek()) location.reload()
   })
   for (const touch of ['pointerdown', 'keydown']) addEventListener(touch, touched, { passive: true })
 }
 
-/** In reach of the thumb also without a walk: it names whom to call. */
+/** In thumb's reach even without a walk: it shows whom to call. */
 const SosBar = () => (
   <nav class="tabs">
     <SosButton />
   </nav>
 )
 
-/** Also where nothing else of a walk is shown. */
+/** Shown even if the rest of a walk is hidden. */
 const SosStatus = () => (
   <div class="status">
     <SosOutcome />
@@ -133,7 +130,7 @@ const App = () => {
   if (mode.value === 'no-walk')
     return (
       <>
-        {/* Of a pause or the end a newcomer learns before anything else. */}
+        {/* Show a paused or ended event before the welcome screen. */}
         <div class="status">
           <SosOutcome />
           <EventStatus />
@@ -188,9 +185,9 @@ async function open(): Promise<void> {
   startSession()
 }
 void open()
-/** After this time the page says why the device does not give what it keeps. */
+/** Time after which the page shows why the device's stored values cannot be read. */
 const PATIENCE_MS = 3_000
-// The words are loaded meanwhile.
+// Load the texts in the meantime.
 void loadWords()
 void Promise.race([valuesRead, opening, new Promise((resolve) => setTimeout(resolve, PATIENCE_MS))]).then(
   () => startPage(() => <App />),

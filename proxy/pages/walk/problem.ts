@@ -48,7 +48,7 @@ const SENTENCES: Readonly<
 
 const wholeSeconds = (retryAfter = 60): number => Math.max(1, Math.ceil(retryAfter))
 
-/** What is kept on the device goes on by itself. */
+/** The sentence for data on the device, which are retried automatically. */
 export function sentenceOf({ code, retryAfter }: Problem): string {
   if (code === 'rate-limited') return words.value.problems.rateLimited(wholeSeconds(retryAfter))
   if (code === 'forbidden' && consentWithdrawn.value) return words.value.queue.afterConsent
@@ -63,7 +63,7 @@ export function sentenceOf({ code, retryAfter }: Problem): string {
 export const positionSentence = (fault: PositionFault): string =>
   words.value.problems[fault === 'permission' && inLine ? 'permissionInLine' : fault]
 
-/** For an action that nobody repeats: what failed has to be pressed again. */
+/** The sentence for an action that is not retried: the pilgrim has to repeat it. */
 export function notDoneSentence(problem: Problem): string {
   const { notDone } = words.value.problems
   const { code, retryAfter } = problem

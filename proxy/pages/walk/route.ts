@@ -1,4 +1,4 @@
-/** Which view is shown: the part of the address after `#`, so that the phone's back gesture works. */
+/** Which view is shown, from the fragment of the address, so that the phone's back gesture works. */
 import { signal } from '@preact/signals'
 
 /** The tab to which a view belongs. */
@@ -30,7 +30,7 @@ const named = (): View => {
 
 export const view = signal<View>(named())
 
-/** The views that were opened one after the other since the page was loaded. */
+/** History of views since the page was loaded. */
 let opened: readonly View[] = [view.value]
 
 addEventListener('hashchange', () => {
@@ -39,7 +39,10 @@ addEventListener('hashchange', () => {
   requestAnimationFrame(() => readFromTop(document.querySelector('main h1')))
 })
 
-/** Shows a new content from its top, also what stands above its heading, which screen readers read. */
+/**
+ * Scrolls new content to its top, including what is above its heading, and focuses the heading for screen
+ * readers.
+ */
 export function readFromTop(heading: HTMLElement | null): void {
   scrollTo(0, 0)
   heading?.focus({ preventScroll: true })
@@ -50,8 +53,8 @@ export const show = (next: View): void => {
 }
 
 /**
- * Where the pilgrim came from. Whoever opened the page at this view gets to its tab: behind it is another page, or
- * none.
+ * Goes back to the previous view. If the page was opened at this view, goes to its tab: behind it is another
+ * page, or none.
  */
 export function goBack(): void {
   if (opened.length > 1) history.back()

@@ -1,6 +1,6 @@
 /**
- * The app's state, what changes it, and what follows from it. Everything here is data and pure functions;
- * `session/current-state.ts` holds the one current state.
+ * The app's state, its transitions, and what follows from it. Everything here is data and pure functions;
+ * `session/current-state.ts` holds the current state.
  */
 
 /** The pilgrim who walks with this device. */
@@ -9,16 +9,16 @@ export interface Person {
   readonly name: string
   /** Version of the privacy notice that the pilgrim agreed to. */
   readonly privacyVersion: string
-  /** The service has name and consent as they are here. Until then an entry `person` waits in the outbox. */
+  /** Whether the service has this name and consent. Until then a `person` entry is queued in the outbox. */
   readonly known: boolean
-  /** Language that the service was told; absent: none since the pilgrim chose one. */
+  /** Language last reported to the service; absent: none since the pilgrim chose one. */
   readonly language?: string
 }
 
 export interface State {
-  /** Null before the first minute is over. */
+  /** Null before the pilgrim has registered. */
   readonly person: Person | null
-  /** The pilgrim has taken the consent back, with this phone or another one. */
+  /** The pilgrim has withdrawn the consent, on this phone or another one. */
   readonly withdrawn: boolean
   /** The service reports that the pilgrim was erased, from another phone or by the organisers. */
   readonly erased: boolean
@@ -26,13 +26,13 @@ export interface State {
   readonly signedOut: boolean
   /** Status of the event; null before the first configuration. */
   readonly event: 'active' | 'paused' | 'ended' | null
-  /** The pilgrim wants to record. It goes on after a reload. */
+  /** The pilgrim wants to record; survives a reload. */
   readonly recording: boolean
   /** The phone lies still while it records. */
   readonly resting: boolean
-  /** The pilgrim looks for a walk of another phone. */
+  /** The pilgrim is looking for a walk from another phone. */
   readonly restoring: boolean
-  /** What the device keeps is not read yet: who walks is not known. */
+  /** Stored values are not read yet, so the pilgrim is unknown. */
   readonly opening: boolean
 }
 
@@ -53,26 +53,29 @@ interface Named {
   readonly name: string
 }
 
-/** What may happen, with what it brings. What is learnt later names its pilgrim: another walk may be here by then. */
+/**
+ * All events, with their payload. Events that arrive later name their pilgrim, because another walk may be
+ * active by then.
+ */
 export interface Events {
-  /** What the device keeps was read. */
+  /** The stored values were read. */
   opened: null
   /** Name and consent were given on this phone. */
   begun: Person
-  /** Another walk was taken over. Nothing of the one before goes on. */
+  /** Another walk was taken over. Everything of the previous one ends. */
   taken: { readonly person: Person; readonly agreed: boolean }
   renamed: Named
-  /** The service has another name, which another phone has given. */
+  /** The service has another name, set on another phone. */
   nameFound: Named
   /** The service has name and consent of this pilgrim. */
   known: string
-  /** The service does not know the pilgrim, as after a restore. */
+  /** The service does not know the pilgrim, for example after a restore. */
   unknown: string
-  /** With this phone, to this version of the notice. */
+  /** Consent given on this phone; value: version of the notice. */
   agreed: string
-  /** The consent is taken back with this phone. */
+  /** Consent withdrawn on this phone. */
   withdrew: null
-  /** It was taken back with another phone. */
+  /** Consent withdrawn on another phone. */
   consentTakenBack: null
   consentFound: null
   erased: null
@@ -92,7 +95,7 @@ const ofPerson = ({ person }: State, change: Partial<Person>, userId = person?.u
 
 const WITHOUT_CONSENT = { withdrawn: true, recording: false, resting: false } as const
 
-/** What each event changes. An event that does not concern the state changes nothing. */
+/** State changes of each event. An event that does not concern the state changes nothing. */
 export const TRANSITIONS: {
   readonly [E in keyof Events]: (state: State, given: Events[E]) => Partial<State>
 } = {
@@ -114,7 +117,7 @@ export const TRANSITIONS: {
     ...ofPerson(state, { privacyVersion, known: false }),
     withdrawn: false,
   }),
-  // At once, also where the service learns it later.
+  // Takes effect at once, before the service has it.
   withdrew: (state) => ({ ...WITHOUT_CONSENT, ...ofPerson(state, { known: false }) }),
   consentTakenBack: () => WITHOUT_CONSENT,
   consentFound: () => ({ withdrawn: false }),
@@ -135,7 +138,7 @@ export const after = <E extends keyof Events>(state: State, event: E, given: Eve
   ...TRANSITIONS[event](state, given),
 })
 
-/** What the app is doing, the gravest first. */
+/** The app's modes, the most severe first. */
 export const MODES = [
   'opening',
   'restoring',
@@ -158,7 +161,7 @@ const IS: Readonly<Record<Mode, (state: State) => boolean>> = {
   'no-walk': ({ person }) => person === null,
   erased: ({ erased }) => erased,
   'signed-out': ({ signedOut }) => signedOut,
-  // A walk that was taken over, whose consent this phone does not have.
+  // A walk that was taken over and whose consent this phone does not have.
   'asking-consent': ({ person }) => person?.privacyVersion === '',
   refused: ({ withdrawn }) => withdrawn,
   ended: ({ event }) => event === 'ended',
@@ -170,7 +173,7 @@ const IS: Readonly<Record<Mode, (state: State) => boolean>> = {
 
 export const modeOf = (state: State): Mode => MODES.find((mode) => IS[mode](state))!
 
-/** What leads out of each mode. */
+/** Events that lead out of each mode. */
 export const EXITS: { readonly [M in Mode]: readonly (keyof Events)[] } = {
   opening: ['opened'],
   restoring: ['restoring', 'taken'],
@@ -186,13 +189,16 @@ export const EXITS: { readonly [M in Mode]: readonly (keyof Events)[] } = {
   walking: ['recordingStarted', 'withdrew', 'consentTakenBack'],
 }
 
-/** Whether positions are recorded, in the window that is in sight. */
+/** Whether positions are recorded, in the visible window. */
 export const records = ({ person, recording, erased, event }: State): boolean =>
   person !== null && recording && !erased && event !== 'ended'
 
 export type Held = 'erased' | 'unauthorized' | 'forbidden' | 'paused' | 'ended'
 
-/** Why nothing is sent at the moment; null: it may. @param isPoint check-ins and points, and not what is told */
+/**
+ * Why nothing is sent at the moment; null: sending is allowed.
+ * @param isPoint check-ins and points, as opposed to profile, consent, reports and the survey
+ */
 export function whyHeld(state: State, isPoint: boolean): Held | null {
   if (state.erased) return 'erased'
   if (state.signedOut) return 'unauthorized'
@@ -201,23 +207,23 @@ export function whyHeld(state: State, isPoint: boolean): Held | null {
   return state.event === 'paused' || state.event === 'ended' ? state.event : null
 }
 
-/** How often an app in sight asks and sends by itself, in milliseconds. Out of sight it asks nothing. */
+/** How often a visible app reads and sends by itself, in milliseconds. Hidden, it reads nothing. */
 export interface Cadence {
-  /** Track points are collected for this long. */
+  /** How long track points are collected before they are sent. */
   readonly collectMs: number
-  /** Between two readings of the event's configuration. */
+  /** Interval between two reads of the event's configuration. */
   readonly readMs: number
   /** Whether the profile is read with it. */
   readonly readsProfile: boolean
 }
 
 const MINUTE_MS = 60_000
-/** A pilgrim who has touched the app looks at it for this long. */
+/** After a touch, the pilgrim counts as looking for this long. */
 export const LOOKS_MS = 2 * MINUTE_MS
 
 /**
- * The costs of each mode: `tests/tools/bench/app/costs.ts` measures them.
- * @param isFollowed followers look at a live link, or the map's times go by this phone
+ * Intervals of each mode; `tests/tools/bench/app/costs.ts` measures their cost.
+ * @param isFollowed followers have an open live link, or the map's arrival times use this phone
  * @param isTouched the pilgrim has touched the app within {@link LOOKS_MS}
  */
 export function cadenceOf(mode: Mode, isFollowed: boolean, isTouched: boolean): Cadence {

@@ -1,4 +1,4 @@
-/** A check-in: a position, kept on the device at once, sent as soon as there is a network. */
+/** A check-in: a position that is stored on the device at once and sent when there is a network. */
 import { effect, signal } from '@preact/signals'
 import { isRough } from '#shared/core/rules/geo.ts'
 import { onePosition, OPTIONS, type PositionFault } from '../recording/positions.ts'
@@ -10,24 +10,21 @@ import { consentWithdrawn, person, recording } from '../session/current-state.ts
 import { withoutReload } from '../session/update.ts'
 
 export const checkingIn = signal(false)
-/** Why there is no check-in. `closed`: the app was closed too long while it looked for the place. */
+/** Why the check-in failed. `closed`: the app was closed for too long while it looked for the position. */
 export const checkInFault = valueOfWalk<PositionFault | 'closed' | null>(null)
 effect(() => {
-  // What the pilgrim did after it is newer.
+  // A recording that starts later replaces the message.
   if (recording.value) checkInFault.value = null
 })
-/**
- * When the check-in was begun that is under way, in epoch milliseconds. A page that is ended leaves it to the next
- * one.
- */
+/** Start of the check-in in progress, in epoch milliseconds. If the page ends, the next one resumes it. */
 const begunAt = valueOfWalk<number | null>(null, 'walk-check-in')
-/** A window holds it while it checks in, and until the others know that it has. */
+/** Held by a window while it checks in, and until the other windows have received the result. */
 const LOCK = 'walk-check-in'
 const KNOWN_AFTER_MS = 1_000
-/** Later, the pilgrim may be somewhere else and want nothing. */
+/** A check-in that is older than this (ms) is not resumed: the pilgrim may be elsewhere by now. */
 const GOES_ON_MS = 600_000
 
-/** The recorder's last position is of here while it is not older. */
+/** Maximum age (ms) at which the recorder's last position serves as the current one. */
 const FRESH_MS = 10_000
 
 async function position() {
@@ -54,7 +51,7 @@ export async function checkIn(): Promise<void> {
   await withoutReload(work)
 }
 
-/** Goes on with a check-in whose page was ended, unless another window is at it. */
+/** Resumes a check-in whose page has ended, unless another window is working on it. */
 export function resumeCheckIn(): void {
   if (begunAt.value === null || person.value === null) return
   const resume = async () => {
@@ -70,7 +67,7 @@ export function resumeCheckIn(): void {
 async function findAndKeep(): Promise<void> {
   const userId = person.value?.userId
   const found = await position()
-  // Another walk was taken over meanwhile: the check-in is of nobody here.
+  // Another walk was taken over meanwhile: drop the check-in.
   if (person.value?.userId !== userId) return
   if (typeof found === 'string') {
     checkInFault.value = found
@@ -78,7 +75,7 @@ async function findAndKeep(): Promise<void> {
   }
   const { t: _, lat, lng, accuracy, altitude, speed } = found
   const at = now()
-  // Shown before it is sent, because the answer may come at any moment after that.
+  // Show it before it is sent: the response may arrive at any moment after that.
   lastCheckIn.value = { t: at, accuracy, state: 'kept', inRange: true, clockCorrected: false }
   const point = { lat, lng, accuracy, altitude, speed, timestamp: at, source: 'walk' }
   if (!(await keepPoint('checkin', point))) {
@@ -86,7 +83,7 @@ async function findAndKeep(): Promise<void> {
     checkInFault.value = 'storage'
     return
   }
-  // A rough place is not where the next 30 s begin.
+  // A rough position does not restart the filter's 30 s.
   if (!isRough(point)) noteCheckIn({ t: at, lat, lng, accuracy })
   navigator.vibrate?.(80)
 }

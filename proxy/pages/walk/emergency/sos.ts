@@ -1,4 +1,7 @@
-/** The SOS presses of this phone, the latest of each pilgrim: kept until the service has them, then asked about. */
+/**
+ * The SOS presses of this phone, the latest of each pilgrim: stored until the service has them, then polled
+ * for confirmation.
+ */
 import { batch, computed, type Signal, signal } from '@preact/signals'
 import type { ClientError } from '#shared/client/index.ts'
 import { onePosition, placeOf, RECENT_MS } from '../recording/positions.ts'
@@ -10,7 +13,7 @@ import { client, noteError, ownerNow } from '../session/service.ts'
 import { keepAll, kept } from '../session/stored-signals.ts'
 import { isDue, isShown, type SosPress } from './sos-press.ts'
 
-// Releases before 1.7.0 read and keep one press, under the first name.
+// Releases before 1.7.0 store and read a single press, under the first name.
 const [LATEST, EARLIER] = ['walk-sos', 'walk-sos-earlier'] as const
 const latest = kept<SosPress | null>(LATEST, null)
 const earlier = kept<readonly SosPress[]>(EARLIER, [])
@@ -25,7 +28,7 @@ const keepPresses = ([first, ...others]: readonly SosPress[]): Promise<unknown> 
     'strict',
   )
 
-/** Why the last attempt failed, by the time of the press. */
+/** Error of the last attempt, by the time of the press. */
 const errors = signal<ReadonlyMap<number, ClientError>>(new Map())
 export const sosError = ({ pressedMs }: SosPress): ClientError | null => errors.value.get(pressedMs) ?? null
 function noteOutcome(pressedMs: number, error: ClientError | null): void {
@@ -35,11 +38,11 @@ function noteOutcome(pressedMs: number, error: ClientError | null): void {
   errors.value = next
 }
 
-/** With LINE somebody else than the walk's pilgrim may be logged in. */
+/** With LINE, another person than the walk's pilgrim may be logged in. */
 export const isCurrent = ({ userId }: SosPress): boolean =>
   userId === person.value?.userId || userId === ownerNow()
 
-/** What the screen tells of, that of the current walk first. */
+/** Presses whose state is shown, those of the current walk first. */
 export function shownPresses(): readonly SosPress[] {
   const nowMs = now()
   return presses.value
@@ -47,14 +50,14 @@ export function shownPresses(): readonly SosPress[] {
     .toSorted((a, b) => Number(isCurrent(b)) - Number(isCurrent(a)))
 }
 
-/** The alert does not wait longer for a position, ms: the service knows the last one. */
+/** Maximum wait for a position before the alert is sent, ms; the service knows the last one. */
 const SEARCH_MS = 8_000
 const AGAIN_MS = 15_000
 
-/** Whether this phone has a walk in whose name an SOS is taken. */
+/** Whether this phone has a walk for which an SOS can be sent. */
 export const canSendSos = (): boolean => person.value !== null && !erasedElsewhere.value
 
-/** Raises an emergency. It replaces an earlier press of the same pilgrim: both are one emergency. */
+/** Raises an emergency. It replaces an earlier press of the same pilgrim, since both are one emergency. */
 export function pressSos(): void {
   const walker = person.value
   const userId = ownerNow()
@@ -85,27 +88,30 @@ async function findPlace(press: SosPress): Promise<void> {
 const find = ({ pressedMs }: SosPress): SosPress | undefined =>
   presses.peek().find((one) => one.pressedMs === pressedMs)
 
-/** Nothing where the press was forgotten or replaced meanwhile. */
+/** Does nothing if the press was dismissed or replaced meanwhile. */
 function change(press: SosPress, more: Partial<SosPress>): void {
   const { pressedMs } = press
   if (find(press) === undefined) return
   void keepPresses(presses.peek().map((one) => (one.pressedMs === pressedMs ? { ...one, ...more } : one)))
 }
 
-/** The pilgrim wants no more of a press that the service does not take. */
+/** Dismisses a press that the service rejects. */
 export function forgetSos({ pressedMs }: SosPress): void {
   void keepPresses(presses.peek().filter((one) => one.pressedMs !== pressedMs))
   noteOutcome(pressedMs, null)
 }
 
-/** When everything of the current walk is forgotten, what waits of another one stays. @returns the names of it */
+/**
+ * Keeps unsent presses of other walks when the data of the current walk are deleted.
+ * @returns the storage keys to keep
+ */
 export async function keepSosOfOthers(): Promise<readonly string[]> {
   const others = presses.peek().filter((press) => !isCurrent(press) && press.sentMs === null)
   await keepPresses(others)
   return others.length === 0 ? [] : [LATEST, EARLIER]
 }
 
-/** Attempts that are under way, by the time of the press. */
+/** Attempts in progress, by the time of the press. */
 const underWay = new Map<number, Promise<void>>()
 
 function attempt(press: SosPress, searching: Promise<void> = Promise.resolve()): Promise<void> {
@@ -147,7 +153,10 @@ function requestOf({ userId, pressedMs, place }: SosPress) {
   }
 }
 
-/** Sends what waits, also of a walk that was on this phone before, and asks whether the others were seen. */
+/**
+ * Sends pending presses, including those of earlier walks on this phone, and asks whether the sent ones were
+ * confirmed.
+ */
 export async function sendSos(): Promise<void> {
   const around = { isHidden: document.hidden, isSignedOut: signInNeeded.value, nowMs: now() }
   const due = presses
@@ -156,9 +165,9 @@ export async function sendSos(): Promise<void> {
   await Promise.all(due.map((press) => attempt(press)))
 }
 
-/** Sends by itself, also what an earlier page has left. */
+/** Sends presses automatically, including those that an earlier page left unsent. */
 export function watchSos(): void {
-  // At once, and after a log-in.
+  // Run at once, and after each log-in.
   signInNeeded.subscribe(() => void sendSos())
   setInterval(() => void sendSos(), AGAIN_MS)
   addEventListener('online', () => void sendSos())

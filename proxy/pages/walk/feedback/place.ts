@@ -1,4 +1,4 @@
-/** The place that a report carries, if the pilgrim likes: where it was written, also when it is sent later. */
+/** The optional position in a report: where it was written, even if it is sent later. */
 import { signal } from '@preact/signals'
 import {
   onePosition,
@@ -13,15 +13,15 @@ import type { ReportedPlace } from '../session/senders.ts'
 import { keep, valueOfWalk } from '../session/stored-signals.ts'
 import { profile } from '../session/service.ts'
 
-/** A place belongs to the words that were written there. */
+/** Position at which the current text was written. */
 export const place = valueOfWalk<Place | null>(null, 'walk-feedback-place')
 export const wantsPlace = signal(false)
 export const placeFault = signal<PositionFault | null>(null)
 
 /**
- * Begins a report. The place is sent unless the pilgrim says no, where the consent is given and the phone allows the
- * position already: nobody is asked for a permission by opening a page.
- * @param isBegun words are there already, so a kept place is theirs
+ * Begins a report. The position is included by default if the pilgrim has consented and the phone already
+ * grants the permission: opening a page never triggers a permission prompt.
+ * @param isBegun there is already a text, so a stored position belongs to it
  */
 export async function beginPlace(isBegun: boolean): Promise<void> {
   placeFault.value = null
@@ -32,10 +32,10 @@ export async function beginPlace(isBegun: boolean): Promise<void> {
   if (status?.state === 'granted' && (profile.value?.privacy_agreed ?? true)) await wantPlace(true)
 }
 
-/** The search that a report waits for. */
+/** Search for a position that a report waits for. */
 let searching: Promise<Place | null> = Promise.resolve(null)
 
-/** The box is ticked or not. Ticking it looks for the place; what is found is of now. */
+/** The checkbox was changed. Ticking it looks for the current position. */
 export async function wantPlace(wants: boolean): Promise<void> {
   wantsPlace.value = wants
   placeFault.value = null
@@ -47,7 +47,7 @@ export async function wantPlace(wants: boolean): Promise<void> {
     const found = await onePosition({ ...OPTIONS, maximumAge: RECENT_MS })
     const isFound = typeof found !== 'string'
     const here = isFound ? placeOf(found) : null
-    // Meanwhile the box may have been cleared, or the report taken.
+    // The box may have been cleared, or the report sent, meanwhile.
     if (searching !== mine) return here
     keep(place, here)
     if (!isFound) placeFault.value = found
@@ -55,7 +55,10 @@ export async function wantPlace(wants: boolean): Promise<void> {
   }
 }
 
-/** Takes the place for a report, if it is wanted. `later`: that of a search that goes on, null when it takes too long. */
+/**
+ * Returns the position for a report, if it is wanted. `later`: the result of a search still in progress, null
+ * if it takes too long.
+ */
 export function takePlace(): { readonly now: ReportedPlace; readonly later: Promise<ReportedPlace> | null } {
   const [wanted, here, mine] = [wantsPlace.value, place.value, searching]
   wantsPlace.value = false
@@ -65,7 +68,7 @@ export function takePlace(): { readonly now: ReportedPlace; readonly later: Prom
   return { now: reported(wanted ? here : null), later }
 }
 
-/** A page out of sight gets no position, and the phone may stop it: whoever puts it away has sent the report. */
+/** A hidden page gets no position, and the phone may stop it: send the report without one. */
 const tooLong = (): Promise<null> =>
   new Promise((resolve) => {
     setTimeout(resolve, OPTIONS.timeout, null)

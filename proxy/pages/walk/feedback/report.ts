@@ -1,4 +1,4 @@
-/** A report of a problem or an idea: it is written, and then it waits in the outbox until it has arrived. */
+/** A report of a problem or an idea: written here, then queued in the outbox until the service has it. */
 import { computed, signal } from '@preact/signals'
 import type { ClientError } from '#shared/client/index.ts'
 import { entriesOf, keepEntry, queue, sendKept, takeRefused, waitingOf, whenSettled } from '../outbox.ts'
@@ -9,16 +9,16 @@ import { keep, valueOfWalk } from '../session/stored-signals.ts'
 import { withoutReload } from '../session/update.ts'
 import { beginPlace, takePlace, wantsPlace } from './place.ts'
 
-/** Whether a report is not at the service yet. */
+/** Whether a report is still unsent. */
 export const reportWaits = computed(() => waitingOf('report') > 0)
-/** The report that arrived last. `atMs`: epoch milliseconds. */
+/** The latest delivered report. `atMs`: epoch milliseconds. */
 export const arrivedReport = valueOfWalk<{
   readonly key: string
   readonly number: number
   readonly atMs: number
   readonly withPlace: boolean
 } | null>(null, 'walk-report-arrived')
-/** A report that the service will never take as it is. The form shows it again. */
+/** A report that the service will never accept as it is. The form shows it again. */
 export const refusedReport = valueOfWalk<{ readonly report: ReportFields; readonly code: string } | null>(
   null,
 )
@@ -27,7 +27,7 @@ async function readRefused(): Promise<void> {
   const refused = await takeRefused('report')
   if (refused !== null) refusedReport.value = { report: refused.fields as ReportFields, code: refused.code }
 }
-// What an earlier run has left; and after each refusal.
+// At the start for entries of an earlier run, and after each rejection.
 queue.subscribe((open) => {
   if (open !== null && typeof open !== 'string') void readRefused()
 })
@@ -41,22 +41,22 @@ whenSettled('report', (entries, { data, error }) => {
 })
 
 export const written = valueOfWalk({ category: '', text: '' }, 'walk-feedback')
-/** A data URL, made small. */
+/** A data URL of the reduced picture. */
 export const picture = valueOfWalk<string | null>(null, 'walk-feedback-picture')
 export const sending = signal(false)
-/** What the pilgrim is told: the category or words are missing, the picture can not be read, or the service refuses. */
+/** Problem shown to the pilgrim: category or text missing, picture unreadable, or the service's error. */
 export const fault = valueOfWalk<'category' | 'report' | 'picture' | ClientError | null>(null)
-/** The report that was sent in this view. */
+/** Key of the report that was sent from this view. */
 const sentKey = valueOfWalk<string | null>(null)
 
-/** Whether its place was to go with it. */
+/** Whether its position was to be included. */
 const placeWanted = signal(false)
-/** Reports whose place was found in this page. */
+/** Keys of reports whose position this page has found. */
 const placed = new Set<string>()
 
 /**
- * What became of the report that was sent in this view; null: none was, or it is back in the form. `withPlace` is null
- * where no place was wanted.
+ * State of the report that was sent from this view; null: none was sent, or it is back in the form.
+ * `withPlace` is null if no position was wanted.
  */
 export const outcome = computed(() => {
   const arrived = arrivedReport.value?.key === sentKey.value ? arrivedReport.value : null
@@ -65,20 +65,20 @@ export const outcome = computed(() => {
   return { number: arrived?.number ?? null, withPlace: placeWanted.value ? withPlace : null }
 })
 
-/** Whether something was written or chosen that is not sent. */
+/** Whether the form has a text or a picture that was not sent. */
 export const isBegun = (): boolean => written.value.text !== '' || picture.value !== null
 
-/** Forgets what was said about the last report. */
+/** Resets the outcome of the previous report. */
 export function beginReport(): void {
   fault.value = null
-  // The last one goes on by itself.
+  // The previous report is sent in the background.
   if (sentKey.value !== null) sending.value = false
   sentKey.value = null
   takeBackRefused()
   void beginPlace(isBegun())
 }
 
-/** Keeps what is written. What was said to be missing is no longer said once it is there. */
+/** Stores the text, and clears the error of a missing field once the field is filled in. */
 export function write(change: Partial<typeof written.value>): void {
   const next = { ...written.value, ...change }
   keep(written, next)
@@ -86,17 +86,19 @@ export function write(change: Partial<typeof written.value>): void {
   if (fault.value === 'report' && next.text.trim() !== '') fault.value = null
 }
 
-/** The picture that is made small at the moment. */
+/** The picture that is being reduced. */
 let choosing: Promise<void> = Promise.resolve()
 
-/** A report has one picture: another one replaces it. It is made small at once, so that the device can keep it. */
+/**
+ * Sets the report's picture, replacing an earlier one. It is reduced at once so that the device can store it.
+ */
 export function givePicture(file: File | null): void {
   const userId = person.peek()?.userId
   const mine = (choosing = choose().catch(reportError))
   async function choose(): Promise<void> {
     const small = file && (await smallPicture(file))
     const next = small && (await dataUrlOf(small))
-    // Another one was chosen meanwhile, or another walk was taken over.
+    // Another picture was chosen meanwhile, or another walk was taken over.
     if (choosing !== mine || person.peek()?.userId !== userId) return
     keep(picture, next)
     if (file !== null && next === null) fault.value = 'picture'
@@ -110,13 +112,13 @@ export async function sendReport(): Promise<void> {
   if (fault.value !== null || sending.value || person.value === null) return
   sending.value = true
   await choosing
-  // The picture can not be read, and the pilgrim learns it only now.
+  // The picture is unreadable: show the error instead of sending.
   if (fault.peek() !== null) return void (sending.value = false)
   placeWanted.value = wantsPlace.value
   const [key, { now: here, later }] = [crypto.randomUUID(), takePlace()]
   if (here.device_info !== undefined) placed.add(key)
   if (later !== null) {
-    // Kept as soon as it is found, so that a page that is ended loses it not.
+    // Stored as soon as it is found, so that it survives the end of the page.
     const found = later.then(async (place) => {
       if (place.device_info === undefined) return place
       placed.add(key)
@@ -144,7 +146,7 @@ export async function sendReport(): Promise<void> {
   if (sentKey.value === key) sending.value = false
 }
 
-/** What the service refuses goes back into the form, where it can be changed, once nothing else is written there. */
+/** Puts a rejected report back into the form, once the form is empty. */
 function takeBackRefused(): void {
   const refused = refusedReport.value
   if (refused === null || written.value.text !== '') return
@@ -161,7 +163,7 @@ const MAX_BYTES = 100_000
 const SIDES = [1_600, 1_280, 1_024, 800, 640, 480]
 const QUALITY = 0.72
 
-/** @returns null for what the browser can not read as a picture */
+/** @returns null if the browser cannot decode it as a picture */
 async function smallPicture(file: Blob): Promise<Blob | null> {
   let picture: ImageBitmap
   try {

@@ -1,4 +1,6 @@
-/** The survey: answers are kept on the device, sent when the pilgrim says so, and shown again to be changed. */
+/**
+ * The survey: answers are stored on the device, sent on request, and shown again so that they can be changed.
+ */
 import { computed, signal } from '@preact/signals'
 import type { ClientError, Data } from '#shared/client/index.ts'
 import { keepEntry, sendKept, takeRefused, waitingOf, whenSettled, withdrawEntries } from '../outbox.ts'
@@ -13,26 +15,26 @@ import { keep, kept, valueOfWalk } from '../session/stored-signals.ts'
 
 type Form = Data<'readSurveyForm'>
 
-/** The questions that an owner has set, as last read: also in a dead zone. */
+/** The owner's questions as last read, so that they are available offline. */
 const read = kept<Form | null>('walk-survey-form', null)
 
-/** A question as it is asked. Its name is `q1` to `q10`. */
+/** A question as shown. Its name is `q1` to `q10`. */
 export interface Question {
   readonly name: string
   readonly kind: SurveyKind
   readonly ask: string
-  /** Each with the value that is sent. */
+  /** Each with the value that is sent for it. */
   readonly choices: readonly (readonly [value: string, text: string])[]
 }
 export type SurveyKind = Form['questions'][number]['kind']
 
-/** Whether the event has its own questions, and this phone does not have them yet. */
+/** Whether the event has its own questions and this phone has not read them yet. */
 export const isFormMissing = computed(() => formVersion() > 0 && read.value?.version !== formVersion())
 
-/** What an older release has kept of the configuration lacks it. */
+/** Absent in a configuration that an older release stored. */
 const formVersion = (): number => config.value?.survey_version ?? 0
 
-/** The questions in the reader's language: the owner's, or those of the words where there are none. */
+/** The questions in the reader's language: the owner's, or the default ones if there are none. */
 export function questionsOf({ questions }: SurveyWords): readonly Question[] {
   const own = formVersion() > 0 ? read.value : null
   if (own === null)
@@ -52,18 +54,18 @@ export function questionsOf({ questions }: SurveyWords): readonly Question[] {
   }))
 }
 
-/** Reads the event's own questions, where it has any. */
+/** Reads the event's own questions, if it has any. */
 export async function readForm(): Promise<void> {
   if (!isFormMissing.value) return
   const answer = await client.readSurveyForm()
   if (answer.ok) keep(read, answer.data)
 }
 
-/** A chosen value, several, a number, or a text. */
+/** A chosen value, several values, a number, or a text. */
 type Answer = string | number | readonly string[]
 type Draft = Readonly<Record<string, Answer>>
 
-/** The draft after a value was touched: chosen, or taken back. An empty answer is none. */
+/** The draft after a value was selected or deselected. Empty answers are removed. */
 function answered(draft: Draft, { name: question, kind }: Question, value: string): Draft {
   const { [question]: before, ...others } = draft
   if (kind === 'text') return value.trim() === '' ? others : { ...others, [question]: value }
@@ -80,9 +82,9 @@ export const isChosen = (draft: Draft, { name }: Question, value: string): boole
   return Array.isArray(answer) ? answer.includes(value) : answer === value
 }
 
-/** Answers that were given or changed, and are not sent. Empty: nothing is. */
+/** Answers that were entered or changed and are not sent yet. Empty: none. */
 export const draft = valueOfWalk<Draft>({}, 'walk-survey')
-/** Which question is shown, from 0. */
+/** Index of the shown question, from 0. */
 export const place = valueOfWalk(0, 'walk-survey-place')
 export const surveyState = signal<'open' | 'empty' | 'sending' | 'sent' | ClientError>('open')
 interface OfSomebody {
@@ -90,38 +92,40 @@ interface OfSomebody {
   readonly answers: Draft
 }
 const NOBODY: OfSomebody = { userId: '', answers: {} }
-/** What this phone has sent: the service replaces all answers by those of the next form. */
+/** Answers sent from this phone. The service replaces all answers with those of the next form. */
 const sentAnswers = valueOfWalk<OfSomebody>(NOBODY, 'walk-survey-sent')
 
 const ownId = (): string => person.value?.userId ?? ''
-/** The answers are complete, and go by themselves when there is a network. */
+/** The answers are complete and are sent automatically when there is a network. */
 export const surveyWaits = computed(() => waitingOf('survey') > 0)
 
 const sentByMe = (): Draft => (sentAnswers.value.userId === ownId() ? sentAnswers.value.answers : {})
 const isBegun = (): boolean => Object.keys(draft.value).length > 0
 
-/** What the form shows: what is being changed, otherwise what was sent. */
+/** What the form shows: the draft, otherwise the answers that were sent. */
 export const answers = computed<Draft>(() => (isBegun() ? draft.value : sentByMe()))
 
-/** The survey was answered with another phone: this one can not show the answers, and a new form replaces them. */
+/**
+ * The survey was answered on another phone: this one cannot show the answers, and a new form replaces them.
+ */
 export const answeredElsewhere = computed(
   () => profile.value?.survey_completed === 1 && Object.keys(sentByMe()).length === 0,
 )
 
-/** A value was chosen or taken back. What waited is being changed, so it no longer goes by itself. */
+/** A value was selected or deselected. Queued answers are withdrawn because they are being changed. */
 export function answer(question: Question, value: string): void {
   if (surveyWaits.value) void withdrawEntries('survey')
   if (typeof surveyState.value === 'object') surveyState.value = 'open'
   keep(draft, answered(answers.value, question, value))
 }
 
-/** The answers wait no longer: the pilgrim goes on with them. */
+/** Withdraws the queued answers so that the pilgrim can change them. */
 export function changeAnswers(): void {
   void withdrawEntries('survey')
   surveyState.value = 'open'
 }
 
-/** The answers to these questions. An earlier form may have had others, and other choices. */
+/** The answers to these questions only. An earlier form may have had other questions and choices. */
 const answersTo = (questions: readonly Question[], draft: Draft): Draft =>
   Object.fromEntries(
     questions.flatMap(({ name, kind, choices }) => {
@@ -135,7 +139,7 @@ const answersTo = (questions: readonly Question[], draft: Draft): Draft =>
     }),
   )
 
-/** The pilgrim sends the answers. Without a network they wait. */
+/** Sends the answers. Without a network they stay queued. */
 export async function sendSurvey(questions: readonly Question[]): Promise<void> {
   const given = answersTo(questions, answers.value)
   if (Object.keys(given).length === 0) {
@@ -147,7 +151,7 @@ export async function sendSurvey(questions: readonly Question[]): Promise<void> 
   const isKept = await keepEntry('survey', { answers: draft.value, formVersion: formVersion() })
   if (!isKept.ok) return void (surveyState.value = isKept.error)
   await sendKept()
-  // It waits, and goes by itself.
+  // Still queued: it is sent automatically.
   if (surveyState.peek() === 'sending') surveyState.value = 'open'
 }
 
@@ -160,7 +164,7 @@ whenSettled('survey', (entries, { error }) => {
   const { userId, fields } = entries.at(-1)!
   const { answers: given } = fields as { readonly answers: SurveyAnswers }
   keep(sentAnswers, { userId, answers: given })
-  // Another answer may have been given meanwhile.
+  // Another answer may have been entered meanwhile.
   const isSame = JSON.stringify(draft.peek()) === JSON.stringify(given)
   surveyState.value = isSame ? 'sent' : 'open'
   if (isSame) {

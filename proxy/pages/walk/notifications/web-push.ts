@@ -1,16 +1,21 @@
-/** The organisers' messages on this device, by Web Push: switched on and off by the pilgrim, and kept registered. */
+/**
+ * The organisers' messages on this device by Web Push: switched on and off by the pilgrim, and registered
+ * again as needed.
+ */
 import { signal } from '@preact/signals'
 import type { ClientError } from '#shared/client/index.ts'
 import { keep, kept } from '../session/stored-signals.ts'
 import { client, config, noteError } from '../session/service.ts'
 
-/** The id of this device at the service; null: it does not hear. */
+/** Id of this device at the service; null: not subscribed. */
 export const device = kept<string | null>('walk-push', null)
 export const switching = signal(false)
-/** Why the last switch failed: the person or the browser forbids it, the browser could not register, or the service. */
+/**
+ * Why the last switch failed: permission denied, the browser could not register, or an error of the service.
+ */
 export const hearError = signal<'denied' | 'failed' | ClientError | null>(null)
 
-/** Whether this browser has Web Push. An iPhone has it in an installed app alone. */
+/** Whether this browser supports Web Push. On an iPhone only the installed app does. */
 export const canHear = (): boolean =>
   'serviceWorker' in navigator && 'PushManager' in window && 'Notification' in window
 
@@ -28,17 +33,17 @@ const bytesOf = (key: string): string =>
       .padEnd(Math.ceil(key.length / 4) * 4, '='),
   )
 
-/** Whether the browser registered with this key of the event. */
+/** Whether the subscription was made with this key of the event. */
 function isOf({ options }: PushSubscription, key: string): boolean {
   const held = options.applicationServerKey
   return held === null || String.fromCharCode(...new Uint8Array(held)) === bytesOf(key)
 }
 
-/** Registers at the browser's push service, and then at the event's. */
+/** Subscribes at the browser's push service, then at the event's service. */
 async function register(key: string): Promise<void> {
   const manager = await pushManager()
   const held = await manager.getSubscription()
-  // A subscription with an earlier key of the event is of no use, and prevents a new one.
+  // A subscription made with an earlier key of the event is useless and blocks a new one.
   if (held !== null && !isOf(held, key)) await held.unsubscribe()
   const subscription = await manager.subscribe({ userVisibleOnly: true, applicationServerKey: key })
   const { endpoint = '', keys: { p256dh = '', auth = '' } = {} } = subscription.toJSON()
@@ -51,7 +56,9 @@ async function register(key: string): Promise<void> {
   noteError(answer.error)
 }
 
-/** Asks the person, and registers this device. Call it on a touch: browsers ask at no other time. */
+/**
+ * Asks for the permission and registers this device. Call it in a tap handler: browsers ask at no other time.
+ */
 export async function hear(): Promise<void> {
   const key = config.value?.push_key ?? null
   if (key === null || switching.value) return
@@ -67,7 +74,7 @@ export async function hear(): Promise<void> {
   }
 }
 
-/** Ends the messages to this device. */
+/** Unsubscribes this device. */
 export async function stopHearing(): Promise<void> {
   const id = device.value
   if (id === null || switching.value) return
@@ -82,7 +89,10 @@ export async function stopHearing(): Promise<void> {
   switching.value = false
 }
 
-/** Forgets the registration on this device alone, as after an erasure. A push service then refuses what is sent. */
+/**
+ * Removes the subscription on this device only, as after an erasure. The push service then rejects further
+ * messages.
+ */
 export async function leave(): Promise<void> {
   const had = device.value !== null
   keep(device, null)
@@ -93,7 +103,7 @@ export async function leave(): Promise<void> {
   await held?.unsubscribe().catch(() => false)
 }
 
-/** Registers again at a start: browsers change their registration, and a phone may have got another pilgrim. */
+/** Renews the registration at a start: browsers change it, and the phone may have another pilgrim now. */
 export async function keepHearing(): Promise<void> {
   const key = config.value?.push_key ?? null
   if (device.value === null || key === null || !canHear()) return
@@ -101,7 +111,7 @@ export async function keepHearing(): Promise<void> {
     keep(device, null)
     return
   }
-  // Without a network, the next start does it.
+  // Without a network, the next start retries.
   await register(key).catch(() => undefined)
   hearError.value = null
 }

@@ -1,4 +1,7 @@
-/** What a recorded file would add to the pilgrim's walk. It is read on the device, before anything is sent. */
+/**
+ * What a recorded file would add to the pilgrim's walk. The file is read on the device, before anything is
+ * sent.
+ */
 import { fold, MIN_ELAPSED_MS, START } from '#shared/core/distance/points-to-distance.ts'
 import {
   type LeftOut,
@@ -11,12 +14,12 @@ import { roundKm } from '#shared/core/rules/rounding.ts'
 import type { TimedPoint } from '../session/unstored-points.ts'
 import type { DrawnWay } from '../way/way-shapes.ts'
 
-/** The service takes points that are at most this far ahead of its clock (`contracts/tracking.ts`). */
+/** The service accepts points up to this far ahead of its clock (`contracts/tracking.ts`). */
 const AHEAD_MS = 300_000
 
 export interface RecordedWalk {
   readonly ok: true
-  /** What is sent: the points that the fold reads. */
+  /** The points to send: only those that the fold uses. */
   readonly points: readonly TimedPoint[]
   readonly way: DrawnWay
   readonly km: number
@@ -31,9 +34,9 @@ export interface RecordedWalk {
 export type RecordedWalkFault = RecordedFileFault | { readonly ok: false; readonly code: 'rough' }
 
 /**
- * Reads a recorded file as far as the service would take it.
- * @param nowMs the service's time, epoch milliseconds
- * @param maxAgeMs older points are refused
+ * Reads the part of a recorded file that the service would accept.
+ * @param nowMs service time, epoch milliseconds
+ * @param maxAgeMs older points are rejected
  */
 export async function readRecordedWalk(
   file: Uint8Array,
@@ -63,8 +66,9 @@ export async function readRecordedWalk(
 }
 
 /**
- * Without points that the fold skips for their time: the distance stays the same to the millimetre, and a watch that
- * writes a point a second sends a thirtieth. The same file gives the same points, so adding it again adds nothing.
+ * Drops points that the fold skips as too close in time: the distance stays the same to the millimetre, and a
+ * track with one point per second shrinks to a thirtieth. The same file yields the same points, so adding it
+ * again adds nothing.
  */
 function thinned(points: readonly RecordedPoint[]): RecordedPoint[] {
   let lastMs = -Infinity

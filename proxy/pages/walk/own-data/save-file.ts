@@ -1,4 +1,4 @@
-/** Gives the pilgrim a file. LINE's browser knows no downloads: there the phone's own sharing takes it. */
+/** Saves a file for the pilgrim. LINE's browser has no downloads; there the phone's share sheet is used. */
 import type { QueuedPoint } from '#shared/client/index.ts'
 import { showToast } from '../../design/toast.tsx'
 import { inLine } from '../session/line-login.ts'
@@ -13,7 +13,7 @@ async function shareFile(file: File): Promise<void> {
   try {
     await navigator.share({ files: [file] })
   } catch (error) {
-    // Browsers share right after a touch alone, and the file has come later.
+    // Browsers allow sharing only right after a tap, and the file came later.
     if ((error as Error).name === 'NotAllowedError')
       showToast(data.fileReady, { action: { name: me.save, run: () => void shareFile(file) } })
   }
@@ -31,7 +31,7 @@ export async function saveFile(blob: Blob, name: string): Promise<void> {
 const tagged = (tag: string, { t, fields: { lat, lng, altitude } }: QueuedPoint): string =>
   `<${tag} lat="${lat}" lon="${lng}">${altitude == null ? '' : `<ele>${altitude}</ele>`}<time>${new Date(t).toISOString()}</time></${tag}>`
 
-/** Check-ins as waypoints, then everything as one track, in order of time. */
+/** Check-ins as waypoints, then all points as one track in order of time. */
 export const gpxOf = (held: readonly QueuedPoint[]): Blob =>
   new Blob(
     [

@@ -1,9 +1,9 @@
-/** The tracker apps: their names, where they are installed from, and which of them we recommend. */
+/** The tracker apps: names, shop links, and the recommended one. */
 import type { Data } from '#shared/client/index.ts'
 
 export type TrackerApp = keyof Data<'createTracker'>['apps']
 
-/** What the page runs on, as far as an app's shop is concerned. */
+/** Kind of device, as far as app shops are concerned. */
 type Device = 'iphone' | 'android' | 'other'
 
 interface TrackerShops {
@@ -40,8 +40,8 @@ export const TRACKER_APPS: Readonly<Record<TrackerApp, TrackerShops>> = {
 }
 
 /**
- * The same on both kinds of phone, so that walkers can help each other: it is in both shops, one touch sets it up, and
- * it keeps what it could not send.
+ * The same app on both platforms, so that walkers can help each other. It is in both shops, is set up with
+ * one tap, and keeps unsent points.
  */
 export const RECOMMENDED = 'traccar' satisfies TrackerApp
 
@@ -50,14 +50,14 @@ export function deviceOf({
   maxTouchPoints,
 }: Pick<Navigator, 'userAgent' | 'maxTouchPoints'>): Device {
   if (/Android/.test(userAgent)) return 'android'
-  // An iPad says that it is a Mac, but no Mac has a touch screen.
+  // An iPad identifies as a Mac, but no Mac has a touch screen.
   const isApple = /iPhone|iPad|iPod/.test(userAgent) || (/Macintosh/.test(userAgent) && maxTouchPoints > 1)
   return isApple ? 'iphone' : 'other'
 }
 
 const device: Device = deviceOf(navigator)
 
-/** Where this device gets the app from; on a computer, where each kind of phone gets it from. */
+/** Shops that offer the app for this device; on a computer, for both kinds of phone. */
 export const shopsOf = (
   app: TrackerApp,
 ): { readonly kind: 'iPhone' | 'Android'; readonly address: string }[] => {

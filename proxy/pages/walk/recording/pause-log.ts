@@ -1,5 +1,6 @@
 /**
- * When nothing was recorded although the pilgrim wanted it, for how long, and why; and when a watch has been silent.
+ * Log of pauses: when nothing was recorded although the pilgrim wanted it, for how long, and why; and
+ * detection of a silent watch.
  */
 
 /** `closed`: the app was not open; `hidden`: the screen was off or another app was in front. */
@@ -13,9 +14,9 @@ interface Pause {
 }
 
 export interface PauseState {
-  /** Time of the last position; null while nothing is to be recorded. */
+  /** Time of the last position; null while recording is off. */
   readonly lastMs: number | null
-  /** The gravest cause since then; null: none is known, so there is no signal. */
+  /** The most severe cause since then; null: none known, that is, no signal. */
   readonly cause: PauseCause | null
   readonly pauses: readonly Pause[]
 }
@@ -24,10 +25,10 @@ export const NO_PAUSES: PauseState = { lastMs: null, cause: null, pauses: [] }
 
 /** Three positions at rest are missing: no longer a coincidence. */
 export const PAUSE_AFTER_MS = 90_000
-/** Pauses that are kept, newest last. */
+/** Maximum number of stored pauses, newest last. */
 const KEPT = 100
 
-/** A cause explains a pause better than those after it. */
+/** Causes by severity: an earlier one explains a pause better than a later one. */
 const GRAVITY: readonly PauseCause[] = ['closed', 'storage', 'permission', 'hidden', 'rough', 'no-signal']
 
 const graver = (a: PauseCause | null, b: PauseCause): PauseCause =>
@@ -39,7 +40,7 @@ export const started = (state: PauseState, nowMs: number): PauseState => ({
   cause: null,
 })
 
-/** The app was opened while recording was still switched on: it was closed since the last position. */
+/** The app was opened while recording was on: it was closed since the last position. */
 export const reopened = (state: PauseState): PauseState =>
   state.lastMs === null ? state : { ...state, cause: graver(state.cause, 'closed') }
 
@@ -47,8 +48,8 @@ export const hindered = (state: PauseState, cause: PauseCause): PauseState =>
   state.lastMs === null ? state : { ...state, cause: graver(state.cause, cause) }
 
 /**
- * A position arrived. A longer time without one becomes an entry.
- * @param atMs of the position; the first one of a phone may be older than the start of the recording
+ * A position arrived. A gap since the previous one becomes an entry.
+ * @param atMs time of the position; the first one of a phone may be older than the start of the recording
  */
 export function received(state: PauseState, atMs: number): PauseState {
   const pause = openPause(state, atMs)
@@ -63,16 +64,19 @@ export function stopped(state: PauseState, nowMs: number): PauseState {
   return { ...received(state, nowMs), lastMs: null }
 }
 
-/** The pause that lasts now; null while positions arrive. */
+/** The current pause; null while positions arrive. */
 export function openPause({ lastMs, cause }: PauseState, nowMs: number): Pause | null {
   if (lastMs === null || nowMs - lastMs < PAUSE_AFTER_MS) return null
   return { from: lastMs, to: nowMs, cause: cause ?? 'no-signal' }
 }
 
-/** With the time of an answer it is shorter than a pause; it is longer than the 30 s between two requests at rest. */
+/**
+ * Shorter than a pause even with the time of a response added; longer than the 30 s between two requests at
+ * rest.
+ */
 export const SILENT_MS = 60_000
 
-/** Calls once after a time. @returns what cancels it */
+/** Schedules one call. @returns a function that cancels it */
 export type After = (ms: number, call: () => void) => () => void
 
 interface Silence {
@@ -81,9 +85,9 @@ interface Silence {
 }
 
 /**
- * Begins to listen, and calls once when nothing was heard for a minute: a watch of positions says nothing while the
- * phone lies still, and a browser may answer no other request while it lasts. So it is ended, and a new one asks for a
- * position, before a signal counts as missing.
+ * Calls once when no position has arrived for a minute. A position watch reports nothing while the phone lies
+ * still, and a browser may answer no other request meanwhile. So the watch is restarted, and a new one asks
+ * for a position, before the signal counts as lost.
  */
 export function listenForSilence(call: () => void, after: After): Silence {
   let cancel = after(SILENT_MS, call)

@@ -1,6 +1,7 @@
 /**
- * Records the way while the page is in sight: out of sight it gets no positions. One tab records for all; when it is
- * closed, hidden or crashes, another one takes over. What is recorded is in the queue before anything else happens.
+ * Records the way while the page is visible; hidden pages get no positions. One tab records for all; when it
+ * is closed, hidden or crashes, another one takes over. A recorded point is queued before anything else
+ * happens.
  */
 import { effect, signal } from '@preact/signals'
 import { keep, valueOfWalk } from '../session/stored-signals.ts'
@@ -24,7 +25,10 @@ import { change, person, recording, resting, state } from '../session/current-st
 import { records } from '../state.ts'
 import { type Trail, trailAfter, type TimedPlace } from '../way/stations.ts'
 
-/** Asks for it now and whenever the page is shown again, until the signal aborts. @returns what gives it back */
+/**
+ * Keeps the screen on now and whenever the page becomes visible, until the signal aborts.
+ * @returns a function that releases the wake lock
+ */
 function keepAwake(signal: AbortSignal): () => void {
   let lock: WakeLockSentinel | null = null
   const ask = async (): Promise<void> => {
@@ -34,7 +38,7 @@ function keepAwake(signal: AbortSignal): () => void {
       if (signal.aborted) await given?.release()
       else lock = given ?? null
     } catch {
-      // Refused at low battery: the screen goes dark, and the pause log says so.
+      // Refused at low battery: the screen turns off, and the pause log shows it.
     }
   }
   const asked = () => void ask()
@@ -55,7 +59,7 @@ export const recordsHere = signal(false)
 
 const trail = valueOfWalk<Trail>({ userId: '', places: [] }, 'walk-trail')
 
-/** Notes where the pilgrim was: at a recorded point or a check-in. */
+/** Adds a place of the pilgrim to the trail: a recorded point or a check-in. */
 function noteTrail(place: TimedPlace): void {
   const userId = person.peek()?.userId
   if (userId === undefined) return
@@ -69,12 +73,12 @@ export const ownTrail = (): readonly TimedPlace[] =>
 const isSeen = signal(document.visibilityState === 'visible')
 
 const LOCK = 'walk-recorder'
-/** At rest the phone is not asked more often. */
+/** Interval of position requests at rest. */
 const REST_MS = 30_000
 const MINUTE_MS = 60_000
 
 async function take(fix: Fix): Promise<void> {
-  // A position that was asked for before the pilgrim stopped, or took the consent back.
+  // The position was requested before the pilgrim stopped or withdrew consent.
   if (!recording.value) return
   const userId = person.value?.userId
   positionFault.value = null
@@ -90,20 +94,20 @@ async function take(fix: Fix): Promise<void> {
     // Another walk was taken over meanwhile.
     if (person.value?.userId !== userId) return
     if (isKept) continue
-    // Nothing was recorded, so the log has a gap here.
+    // Nothing was stored, so the log has a gap here.
     keep(pauses, before)
     return fail('storage')
   }
-  // After it is kept: a point that is lost is not the last one.
+  // Updated after the point is stored: a lost point must not be the last one.
   keep(filter, filtered)
   const kept = record.at(-1)
-  // A rough place tells neither where the way goes nor whether the pilgrim rests.
+  // A rough position shows neither the direction nor whether the pilgrim rests.
   if (skipped === 'rough') return
   if (kept !== undefined) noteTrail(kept)
   change('rests', isResting(filtered, fix.t))
 }
 
-/** Satellites take a moment, so it is no fault at once. */
+/** A satellite fix takes a moment, so this is not a fault at once. */
 function noteRough({ t }: Fix): void {
   keep(pauses, hindered(pauses.value, 'rough'))
   if (t - (pauses.value.lastMs ?? t) >= MINUTE_MS) positionFault.value = 'rough'
@@ -115,7 +119,7 @@ function fail(fault: PositionFault): void {
   keep(pauses, hindered(pauses.value, cause))
 }
 
-/** One after the other, so that the filter sees them in order. */
+/** Queues positions so that the filter sees them in order. */
 let taking: Promise<void> = Promise.resolve()
 const takeInOrder = (fix: Fix): void => {
   taking = taking.then(() => take(fix)).catch(reportError)
@@ -126,13 +130,13 @@ function noteHere(at: Pick<Fix, 't' | 'lat' | 'lng' | 'accuracy'>): void {
   noteTrail(at)
 }
 
-/** A check-in was kept. It has its turn after a position that is being kept, which would overwrite what it changes. */
+/** A check-in was stored. It waits for a position that is being stored, which would overwrite its change. */
 export function noteCheckIn(at: Pick<Fix, 't' | 'lat' | 'lng' | 'accuracy'>): void {
   const userId = person.value?.userId
   taking = taking.then(() => (person.value?.userId === userId ? noteHere(at) : undefined)).catch(reportError)
 }
 
-/** Watches positions until the signal aborts: continuously on the way, once in 30 s at rest. */
+/** Watches positions until the signal aborts: continuously on the way, every 30 s at rest. */
 async function watch(signal: AbortSignal): Promise<void> {
   while (!signal.aborted) {
     if (resting.value) {
@@ -143,7 +147,7 @@ async function watch(signal: AbortSignal): Promise<void> {
       if (signal.aborted) return
       if (typeof found === 'string') fail(found)
       else takeInOrder(found)
-      // Perhaps the pilgrim has gone on: a watch tells as soon as there is a position.
+      // The pilgrim may have gone on: a watch reports as soon as there is a position.
       if (found === 'slow' || found === 'no-answer') change('rests', false)
       await taking
       if (found === 'permission') await permissionMayHaveChanged(signal)
@@ -159,7 +163,7 @@ const after = (ms: number, call: () => void) => {
   return () => clearTimeout(timer)
 }
 
-/** `anew`: to be begun again, so that the browser asks the phone. */
+/** `anew`: to be restarted, so that the browser asks the phone. */
 type WatchEnd = 'rest' | 'permission' | 'anew'
 
 const watchUntilRest = (signal: AbortSignal): Promise<WatchEnd> =>
@@ -181,10 +185,10 @@ const watchUntilRest = (signal: AbortSignal): Promise<WatchEnd> =>
         takeInOrder(fix)
       },
       (error) => {
-        // That a phone at rest reports nothing is no fault yet: the next watch asks it.
+        // A phone at rest reports nothing: no fault yet, the next watch asks it.
         if (faultOf(error) === 'slow' && now() - (lastFix.value?.t ?? 0) < SILENT_MS) return
         fail(faultOf(error))
-        // The browser has ended the watch, also for later.
+        // The browser has ended the watch for good.
         if (faultOf(error) === 'permission') queueMicrotask(() => leave('permission'))
       },
       OPTIONS,
@@ -200,7 +204,10 @@ const watchUntilRest = (signal: AbortSignal): Promise<WatchEnd> =>
     })
   })
 
-/** Resolves when the permission has changed, or when the pilgrim comes back to the app, perhaps from the settings. */
+/**
+ * Resolves when the permission has changed, or when the pilgrim returns to the app, perhaps from the
+ * settings.
+ */
 async function permissionMayHaveChanged(signal: AbortSignal): Promise<void> {
   const status = await positionPermission()
   if (signal.aborted) return
@@ -212,7 +219,7 @@ async function permissionMayHaveChanged(signal: AbortSignal): Promise<void> {
     }
     const options = { signal: over.signal }
     status?.addEventListener('change', done, options)
-    // It has changed meanwhile, or the phone forbids it although the browser does not.
+    // It changed in between, or the phone denies what the browser grants.
     if (status?.state === 'granted') setTimeout(done, REST_MS)
     signal.addEventListener('abort', done, options)
     document.addEventListener(
@@ -223,7 +230,7 @@ async function permissionMayHaveChanged(signal: AbortSignal): Promise<void> {
   })
 }
 
-/** Waits at rest. It ends early when a last position of the watch says that the pilgrim walks again. */
+/** Waits at rest. It ends early if a last position of the watch shows that the pilgrim walks again. */
 const pauseFor = (ms: number, signal: AbortSignal): Promise<void> =>
   new Promise((resolve) => {
     const done = () => {
@@ -247,7 +254,7 @@ let wasClosed = false
 async function run(signal: AbortSignal): Promise<void> {
   if (!('geolocation' in navigator)) return fail('no-signal')
   recordsHere.value = true
-  // Only the window that records writes the log: another one may not have heard yet what it has written.
+  // Only the recording window writes the log: another one may not have received its latest entries.
   if (wasClosed) keep(pauses, reopened(pauses.value))
   wasClosed = false
   const release = keepAwake(signal)
@@ -259,13 +266,13 @@ async function run(signal: AbortSignal): Promise<void> {
   }
 }
 
-/** Records in this tab as soon as no other one does. */
+/** Records in this tab as soon as no other tab does. */
 function begin(): void {
   if (running !== null) return
   const { signal } = (running = new AbortController())
   const locks = navigator.locks
   const done = locks === undefined ? run(signal) : locks.request(LOCK, { signal }, () => run(signal))
-  // The lock was not needed any more.
+  // The lock request was aborted.
   void Promise.resolve(done).catch(() => undefined)
 }
 
@@ -279,7 +286,7 @@ export function stopRecording(): void {
   change('recordingStopped', null)
 }
 
-/** Follows the switch, in this tab and in others. */
+/** Follows the recording switch, in this tab and in others. */
 export function watchRecording(): void {
   wasClosed = recording.value
   document.addEventListener('visibilitychange', () => {
@@ -288,11 +295,11 @@ export function watchRecording(): void {
     isSeen.value = !isHidden
   })
   effect(() => {
-    // Also where the consent was taken back on another phone, or another walk was taken over.
+    // Also if consent was withdrawn on another phone, or another walk was taken over.
     if (!recording.value && pauses.peek().lastMs !== null) keep(pauses, stopped(pauses.peek(), now()))
   })
   effect(() => {
-    // After the event nothing is counted, and the screen may go dark.
+    // After the event nothing is counted, so the screen may turn off.
     if (isSeen.value && records(state.value)) begin()
     else {
       running?.abort()

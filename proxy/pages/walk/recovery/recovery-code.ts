@@ -1,6 +1,6 @@
 /**
- * The recovery code: the id's 128 bits as twelve words of BIP 39, with a checksum. In Chinese a word is one character.
- * A code may be typed in any of the languages, whatever the app speaks.
+ * The recovery code: the id's 128 bits as twelve BIP 39 words, with a checksum. In Chinese a word is one
+ * character. A code may be typed in any of the languages, whatever the app's language.
  */
 import { entropyToMnemonic, mnemonicToEntropy } from '@scure/bip39'
 import { appIdOf, bytesOfAppId } from '#shared/core/rules/app-id.ts'
@@ -9,27 +9,27 @@ import type { Language } from '#shared/contracts/bot.ts'
 
 const WORDS = 12
 
-/** Letters that identify a word of BIP 39 in a Latin script. */
+/** Number of letters that identify a BIP 39 word in a Latin script. */
 const PREFIX = 4
 
-/**
- * What is wrong with a typed code: too few or too many words, a word that no list has, or words that do not belong
- * together.
- */
+/** Fault of a typed code: wrong number of words, an unknown word, or words whose checksum is wrong. */
 export type CodeFault =
   | { readonly fault: 'count'; readonly words: number }
-  /** `number`: which of the words, from 1 on. */
+  /** `number`: position of the word, from 1. */
   | { readonly fault: 'word'; readonly word: string; readonly number: number }
   | { readonly fault: 'checksum' }
 
-/** The words of an id; null for an id that the app did not make. */
+/** The words of an id; null for an id that the app did not generate. */
 export function wordsOf(id: string, wordlist: readonly string[]): readonly string[] | null {
   const bytes = bytesOfAppId(id)
-  // The Japanese list is separated by an ideographic space.
+  // Words of the Japanese list are separated by an ideographic space.
   return bytes && entropyToMnemonic(bytes, [...wordlist]).split(/\s+/u)
 }
 
-/** The id of a typed code. Words may be shortened to four letters; blanks, numbers and punctuation do not matter. */
+/**
+ * The id of a typed code. Words may be shortened to four letters; spaces, numbers and punctuation are
+ * ignored.
+ */
 export function idOfCode(
   typed: string,
   wordlists: readonly (readonly string[])[],
@@ -42,7 +42,7 @@ export function idOfCode(
   })
   const complete = lists.filter(({ found }) => found.every((index) => index >= 0))
   if (complete.length === 0) {
-    // The list of the language that the pilgrim typed most words of.
+    // The list that knows most of the typed words.
     const known = ({ found }: (typeof lists)[number]) => found.filter((index) => index >= 0).length
     const best = lists.reduce((a, b) => (known(b) > known(a) ? b : a))
     const at = best.found.findIndex((index) => index < 0)
@@ -52,7 +52,7 @@ export function idOfCode(
     try {
       return { id: appIdOf(mnemonicToEntropy(found.map((index) => list[index]!).join(' '), [...list])) }
     } catch {
-      // The checksum is wrong in this language. Another one may fit.
+      // The checksum is wrong in this language; another one may fit.
     }
   }
   return { fault: 'checksum' }
@@ -65,7 +65,7 @@ function indexIn(list: readonly string[], word: string): number {
   return longer.length === 1 ? longer[0]! : -1
 }
 
-// The word lists. Each is a file of its own, loaded when it is needed.
+// The word lists. Each is a separate file that is loaded on demand.
 const LISTS: Readonly<Record<Language, () => Promise<{ readonly wordlist: readonly string[] }>>> = {
   'zh-Hant': () => import('@scure/bip39/wordlists/traditional-chinese.js'),
   'zh-Hans': () => import('@scure/bip39/wordlists/simplified-chinese.js'),
@@ -76,6 +76,6 @@ const LISTS: Readonly<Record<Language, () => Promise<{ readonly wordlist: readon
 export const wordlistOf = async (language: Language): Promise<readonly string[]> =>
   (await LISTS[language]()).wordlist
 
-/** All lists, because a code may be typed in another language than it was written down in. */
+/** All lists, because a code may be typed in another language than the one it was written down in. */
 export const allWordlists = async (): Promise<readonly (readonly string[])[]> =>
   Promise.all((Object.keys(LISTS) as Language[]).map(wordlistOf))

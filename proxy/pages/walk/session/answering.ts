@@ -1,9 +1,9 @@
 /**
- * What a browser may never answer, with a time limit of our own: the open question for a permission, a position that a
- * page in the background asked for, a lock of a window that the phone has stopped.
+ * Requests that a browser may never answer, with a time limit of our own: an open permission prompt, a
+ * position requested by a background page, a lock held by a window that the phone has stopped.
  */
 
-/** The browser has not answered within the limit. What it answers later is not used. */
+/** The browser did not answer within the limit. A later answer is ignored. */
 export const NO_ANSWER = 'no-answer'
 export type NoAnswer = typeof NO_ANSWER
 
@@ -16,10 +16,10 @@ export function within<T>(ms: number, work: Promise<T>): Promise<T | NoAnswer> {
   return Promise.race([work, late]).finally(() => clearTimeout(timer))
 }
 
-/** Browsers do not count the open question for the permission in their own limit. */
+/** Browsers do not count an open permission prompt toward their own timeout. */
 const QUESTION_MS = 5_000
 
-/** Asks the phone for its position. `options.timeout` and five seconds more are the limit. */
+/** Asks the phone for its position, for at most `options.timeout` plus five seconds. */
 export const askPosition = (
   options: PositionOptions & { readonly timeout: number },
 ): Promise<GeolocationPosition | GeolocationPositionError | NoAnswer> =>
@@ -30,7 +30,7 @@ export const askPosition = (
 
 const PERMISSION_MS = 3_000
 
-/** Whether the phone allows the position; null: the browser does not tell. */
+/** The permission for positions; null if the browser does not report it. */
 export async function positionPermission(): Promise<PermissionStatus | null> {
   const asking = navigator.permissions?.query({ name: 'geolocation' }).catch(() => null)
   const status = await within(PERMISSION_MS, asking ?? Promise.resolve(null))
@@ -38,9 +38,10 @@ export async function positionPermission(): Promise<PermissionStatus | null> {
 }
 
 /**
- * Runs with a lock that all windows share. A window in sight takes it from one that has not given it back after `ms`,
- * because the phone may have stopped that window.
- * @returns what `run` returns. Rejects with an `AbortError` when the signal aborts or another window has taken the lock
+ * Runs with a lock that all windows share. A visible window steals it from one that has not released it after
+ * `ms`, because the phone may have stopped that window.
+ * @returns the result of `run`. Rejects with an `AbortError` if the signal aborts or another window has
+ *   stolen the lock
  */
 export async function withLock<T>(
   name: string,

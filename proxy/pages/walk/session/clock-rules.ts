@@ -1,18 +1,21 @@
-/** What the app believes of times: those of a clock that is set while there is no network, and those of positions. */
+/**
+ * Rules for times: how a clock that is changed while offline is corrected, and which positions are current.
+ */
 
-/** A difference below this is a slow network. */
+/** Smaller differences are network delay. */
 export const CLOCK_TOLERANCE_MS = 120_000
 
 export interface Clock {
   /** By how much the device's clock is ahead of the service's, in milliseconds. */
   readonly aheadMs: number
-  /** By how much it was set ahead, or the phone slept, since the service told its time. */
+  /** How far the clock was set ahead, or the phone slept, since the last comparison with the service. */
   readonly spareMs: number
 }
 
 /**
- * The clock after it has jumped. Sleep looks like a clock that was set ahead, so only what sleep does not explain is
- * believed: a wrong clock that is right now, and a clock that was set back further than it was set ahead before.
+ * The clock after a jump. Sleep looks like a clock that was set ahead, so only jumps that sleep does not
+ * explain are applied: a wrong clock that is now right, and a clock set back further than it was set ahead
+ * before.
  */
 export function clockAfterJump({ aheadMs, spareMs }: Clock, jumpMs: number): Clock {
   const next = aheadMs + jumpMs
@@ -24,19 +27,19 @@ export function clockAfterJump({ aheadMs, spareMs }: Clock, jumpMs: number): Clo
   return { aheadMs: next + undoneMs, spareMs: spareMs - undoneMs }
 }
 
-/** A position's time by the device, in epoch milliseconds, and its age at its arrival. */
+/** A position's time by the device, in epoch milliseconds, and its age on arrival. */
 export interface Stamp {
   readonly timestamp: number
   readonly ageMs: number
 }
 
-/** Between two positions of a clock that is wrong by the same, ms. */
+/** Tolerance within which two positions come from the same wrong clock, ms. */
 const SAME_AGE_MS = 20_000
 
 /**
- * The age of a position; null where it is old. The device tells its time by its own clock or by that of satellites.
- * @param aheadMs by how much the device's clock is known to be ahead; 0: it is right
- * @param doubted the last position that seemed old: where newer ones seem as old, the clock is wrong
+ * The age of a position; null if it is old. The device takes its time from its own clock or from satellites.
+ * @param aheadMs known lead of the device's clock; 0: it is right
+ * @param doubted the last position that looked old: if newer ones look equally old, the clock is wrong
  */
 export function ageOfPosition(given: Stamp, aheadMs: number, doubted: Stamp | null): number | null {
   const ages = [given.ageMs, given.ageMs - aheadMs].sort((a, b) => Math.abs(a) - Math.abs(b))

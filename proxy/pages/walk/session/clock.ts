@@ -1,20 +1,20 @@
-/** The service's time on this device, also while its clock is wrong, or is set in a dead zone. */
+/** Service time on this device, even if its clock is wrong or is changed while offline. */
 import { computed } from '@preact/signals'
 import { CLOCK_TOLERANCE_MS, clockAfterJump } from './clock-rules.ts'
 import { keep, kept, onKept, valuesRead } from './stored-signals.ts'
 
-/** By how much this device's clock is ahead of the service's, in milliseconds. */
+/** Lead of this device's clock over the service's, in milliseconds. */
 export const clockAheadMs = kept('walk-clock', 0)
 
-/** Whether the clock is so wrong that the pilgrim is told. */
+/** Whether the clock is so wrong that the pilgrim is warned. */
 export const clockIsWrong = computed(() => Math.abs(clockAheadMs.value) >= CLOCK_TOLERANCE_MS)
 
-/** The clock's time less that of a clock which nobody sets; that one stops while the phone sleeps. */
+/** Wall clock minus monotonic clock, which stops while the phone sleeps. */
 const difference = (): number => Date.now() - performance.now()
-/** Smaller differences are inexact readings, and slow corrections. */
+/** Smaller differences are measurement noise and slow corrections. */
 const JUMP_MS = 1_000
 
-/** When the app was in sight last, by the device's clock: one that is earlier now was set back meanwhile. */
+/** When the app was last visible, by the device's clock. If it is earlier now, the clock was set back. */
 const seenAt = kept('walk-clock-seen', 0)
 let seen = difference()
 let spareMs = 0
@@ -37,14 +37,14 @@ function look(): void {
   if (next.aheadMs !== clockAheadMs.peek()) keep(clockAheadMs, Math.round(next.aheadMs))
 }
 
-/** From now on, jumps are counted. */
+/** Starts counting jumps from now. */
 function begin(): void {
   seen = difference()
   spareMs = 0
   keep(seenAt, Date.now())
 }
 
-/** The service's clock has been compared with the device's. */
+/** The service's clock was compared with the device's. */
 export function noteClock(aheadMs: number): void {
   keep(clockAheadMs, Math.round(aheadMs))
   begin()
@@ -53,7 +53,7 @@ export function noteClock(aheadMs: number): void {
 // Another window has compared them.
 onKept(clockAheadMs, begin)
 
-/** The time by the service's clock, as far as it is known. A wrong clock of the device loses no point. */
+/** Service time as far as it is known. A wrong device clock loses no points. */
 export function now(): number {
   look()
   return Date.now() - (clockIsWrong.value ? clockAheadMs.value : 0)

@@ -1,4 +1,7 @@
-/** The one current state of the app. `change` is the only way to change it; all windows share what is kept of it. */
+/**
+ * The app's single current state. `change` is the only way to modify it; stored fields are shared by all
+ * windows.
+ */
 import { batch, computed, type ReadonlySignal, type Signal, signal } from '@preact/signals'
 import { after, type Events, INITIAL, type Mode, modeOf, type Person, type State } from '../state.ts'
 import { keepAll, kept } from './stored-signals.ts'
@@ -44,5 +47,5 @@ export const signInNeeded: ReadonlySignal<boolean> = fields.signedOut
 export const recording: ReadonlySignal<boolean> = fields.recording
 export const resting: ReadonlySignal<boolean> = fields.resting
 
-/** The recovery code was shown and put away safely. */
+/** The recovery code was shown and stored safely. */
 export const codeIsSafe = kept('walk-code-safe', false)

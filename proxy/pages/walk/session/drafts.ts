@@ -1,13 +1,16 @@
-/** Words that were typed and not used yet. A phone ends a page whenever it needs the memory, so they outlive it. */
+/**
+ * Text that was typed and not submitted yet. It is stored because a phone ends a page whenever it needs
+ * memory.
+ */
 import { keep, kept } from './stored-signals.ts'
 import { person } from './current-state.ts'
 
 interface Drafts {
-  /** Whose they are: another walk may be brought to this phone meanwhile. Null: nobody walks yet. */
+  /** Their owner: another walk may be moved to this phone. Null: not registered yet. */
   readonly userId: string | null
   readonly name?: string | null
   readonly phone?: string | null
-  /** Words of a recovery code, each at its number. */
+  /** Words of a recovery code, by position. */
   readonly code?: readonly string[] | null
 }
 
@@ -17,7 +20,7 @@ const own = (): Drafts => {
   return drafts.value.userId === userId ? drafts.value : { userId }
 }
 
-/** Null where nothing was typed. */
+/** Null if nothing was typed. */
 export const draftOf = <Field extends Exclude<keyof Drafts, 'userId'>>(field: Field): Drafts[Field] | null =>
   own()[field] ?? null
 

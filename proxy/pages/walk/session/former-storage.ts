@@ -1,13 +1,13 @@
-/** What earlier releases have kept in `localStorage`. It goes into the database, and is removed. */
+/** Migrates values that earlier releases stored in `localStorage` to the database, and removes them. */
 import type { QueueStore } from '#shared/client/index.ts'
 import type { IndexedDbStore } from '#shared/client/queue/indexed-db-store.ts'
 import { remember, remembered } from '../../frame/storage.ts'
 
 const PREFIX = 'event-walk-'
-/** What this release keeps there while the database fails. */
+/** Keys that this release uses while the database fails. */
 const STAYS = /^event-walk-(aside |to-clear$)/
 
-/** Names of what earlier releases have kept. */
+/** Keys of values that earlier releases stored. */
 function formerKeys(): readonly string[] {
   try {
     return Object.keys(localStorage).filter((key) => key.startsWith(PREFIX) && !STAYS.test(key))
@@ -17,9 +17,9 @@ function formerKeys(): readonly string[] {
 }
 
 /**
- * Moves the values of releases before 1.4.0. What the database has already is newer. Call it after
- * {@link moveFormerEntries}, which takes its own.
- * @throws what the store throws; then they are where they were
+ * Moves the values of releases before 1.4.0. Values already in the database are newer. Call it after {@link
+ * moveFormerEntries}, which reads some of them.
+ * @throws what the store throws; the values then stay where they were
  */
 export async function moveFormerValues(store: IndexedDbStore): Promise<void> {
   const keys = formerKeys()
@@ -45,9 +45,9 @@ interface FormerRefusal {
 }
 
 /**
- * Moves what releases before 1.3.0 have kept until it was sent: waiting reports, and a survey that waits. Each stays whose it was. Done again after it was broken off, it moves
- * nothing twice: the entries of a report have its key.
- * @throws what the store throws; then they are where they were
+ * Moves pending entries of releases before 1.3.0: reports and a survey. Each keeps its owner. Repeating it
+ * after an interruption duplicates nothing, because entries of a report share its key.
+ * @throws what the store throws; the entries then stay where they were
  */
 export async function moveFormerEntries(store: QueueStore): Promise<void> {
   const reports = parsed('walk-reports') as { readonly userId: string }[] | null

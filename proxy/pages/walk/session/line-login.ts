@@ -1,23 +1,23 @@
 /**
- * The log-in with LINE, for an event that identifies pilgrims by it. LINE's SDK is a file of its own, which is loaded
- * for such an event alone.
+ * The log-in with LINE, for events that identify pilgrims by it. LINE's SDK is a separate file that only
+ * these events load.
  */
 
 export interface LineBridge {
-  /** Starts the SDK: reads who is logged in, and ends a log-in that comes back. */
+  /** Starts the SDK: reads the current login, and completes a log-in that returns from LINE. */
   start(liffId: string): Promise<void>
-  /** The ID token, also an expired one; null while nobody is logged in. */
+  /** The ID token, even if expired; null while logged out. */
   token(): string | null
-  /** Leaves for LINE's log-in, and comes back with a new token. */
+  /** Redirects to LINE's log-in, which returns with a new token. */
   logIn(): void
-  /** Opens the app in the phone's browser, where it can be installed and works in a dead zone; null outside of LINE. */
+  /** Opens the app in the phone's browser, where it can be installed and works offline; null outside LINE. */
   readonly leaveLine: ((url: string) => void) | null
 }
 
 let starting: Promise<LineBridge> | null = null
 let bridge: LineBridge | null = null
 
-/** LINE that has not answered by then counts as unreachable. */
+/** If LINE has not responded by then, it counts as unreachable. */
 const START_TIMEOUT_MS = 20_000
 
 async function start(liffId: string): Promise<LineBridge> {
@@ -30,7 +30,7 @@ async function start(liffId: string): Promise<LineBridge> {
 const unreachable = (): Promise<never> =>
   new Promise((_, reject) => setTimeout(() => reject(new Error('LINE does not answer')), START_TIMEOUT_MS))
 
-/** The started SDK; null when it can not be loaded, as in a dead zone. */
+/** The started SDK; null if it cannot be loaded, for example offline. */
 export async function lineBridge(liffId: string | null): Promise<LineBridge | null> {
   if (liffId === null) return null
   starting ??= Promise.race([start(liffId), unreachable()])
@@ -45,18 +45,18 @@ export async function lineBridge(liffId: string | null): Promise<LineBridge | nu
 export const lineToken = async (liffId: string | null): Promise<string | null> =>
   (await lineBridge(liffId))?.token() ?? null
 
-/** The token, without waiting for LINE. */
+/** The current token, without waiting for LINE. */
 export const lineTokenNow = (): string | null => bridge?.token() ?? null
 
 /** Logs in again after the token has expired: the SDK keeps an expired one. */
 export async function logInAgain(liffId: string | null): Promise<void> {
   const line = await lineBridge(liffId)
-  // Most browsers do not load a script again that has failed once.
+  // Most browsers do not load a script again after it has failed once.
   if (line === null) location.reload()
   else line.logIn()
 }
 
-/** LINE's own browser, in which the links of its chats open. */
+/** Whether the page runs in LINE's own browser, which opens links in its chats. */
 export const inLine = /\bLine\//.test(navigator.userAgent)
 
 /** Opens an address in the phone's browser: LINE reads the parameter. */
@@ -66,7 +66,7 @@ function openOutside(url: string): void {
   location.assign(address)
 }
 
-/** What leaves LINE's own browser; null outside of it. */
+/** Leaves LINE's own browser; null outside it. */
 export const leaveLine = (): LineBridge['leaveLine'] => bridge?.leaveLine ?? (inLine ? openOutside : null)
 
 interface Claims {
@@ -74,7 +74,7 @@ interface Claims {
   readonly name?: unknown
 }
 
-/** Claims of a token. The service verifies them; here they only name the pilgrim. */
+/** Claims of a token. The service verifies them; here they only supply id and name. */
 function claimsOf(token: string): Claims {
   try {
     const [, payload = ''] = token.split('.')
@@ -92,7 +92,7 @@ export function lineUserId(token: string): string | null {
   return typeof sub === 'string' ? sub : null
 }
 
-/** The name at LINE, where the pilgrim shares it. */
+/** The name at LINE, if the pilgrim shares it. */
 export function lineName(token: string): string | null {
   const { name } = claimsOf(token)
   return typeof name === 'string' ? name : null

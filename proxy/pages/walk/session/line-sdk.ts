@@ -1,6 +1,6 @@
 /**
- * LINE's SDK behind four functions. Only this file imports it, and only the parts that it uses: the whole SDK also
- * loads scripts and texts from LINE's servers, which the page's policy refuses.
+ * LINE's SDK behind four functions. Only this file imports it, and only the modules it uses: the whole SDK
+ * also loads scripts and texts from LINE's servers, which the content security policy blocks.
  */
 import { liff } from '@line/liff/core'
 import GetIDToken from '@line/liff/get-id-token'
@@ -18,10 +18,10 @@ liff.use(new LogIn())
 liff.use(new LogOut())
 liff.use(new OpenWindow())
 
-/** What LINE's log-in adds to the address. */
+/** Parameters that LINE's log-in adds to the address. */
 const ADDED = ['code', 'state', 'liffClientId', 'liffRedirectUri', 'friendship_status_changed']
 
-/** Removes what the log-in added: the next one would send it back, and the SDK would read two codes. */
+/** Removes these parameters: the next log-in would send them back, and the SDK would read two codes. */
 function cleanAddress(): void {
   const address = new URL(location.href)
   for (const name of ADDED) address.searchParams.delete(name)
@@ -29,8 +29,8 @@ function cleanAddress(): void {
 }
 
 /**
- * Resolves when the SDK knows whom it has logged in before. In LINE's browser it goes on to ask LINE about the tokens,
- * which takes long in a weak network.
+ * Resolves when the SDK has restored an earlier login. In LINE's browser it then asks LINE about the tokens,
+ * which takes long on a slow network.
  */
 const knowsPilgrim = (): Promise<void> =>
   new Promise((resolve) => {
@@ -39,8 +39,8 @@ const knowsPilgrim = (): Promise<void> =>
   })
 
 /**
- * Resolves when the page's policy has refused a script to the SDK. On some Android phones it shows a dialog of LINE's
- * server as its last step, and would wait for it for ever; everything else is done by then.
+ * Resolves when the content security policy blocks a script of the SDK. On some Android phones its last step
+ * shows a dialog from LINE's server, for which it would wait forever; everything else is done by then.
  */
 const scriptRefused = (): Promise<void> =>
   new Promise((resolve) =>
@@ -56,16 +56,16 @@ export const openLine = (): LineBridge => {
       appUrl = `https://liff.line.me/${liffId}`
       const refused = scriptRefused()
       const ready = liff.init({ liffId })
-      // Where it fails after the pilgrim is known, there was no network.
+      // If it fails after the login was restored, there was no network.
       ready.catch(() => undefined)
       await Promise.race([ready, knowsPilgrim(), refused])
       cleanAddress()
     },
     token: () => (liff.isLoggedIn() ? liff.getIDToken() : null),
     logIn() {
-      // Without it, the SDK gives the expired token again.
+      // Otherwise the SDK returns the expired token again.
       if (liff.isLoggedIn()) liff.logout()
-      // In LINE's own browser a log-in is not possible: its app gives a new token to an address that it opens.
+      // LINE's own browser allows no log-in: the LINE app issues a new token for an address that it opens.
       if (liff.isInClient()) location.replace(appUrl)
       else liff.login({ redirectUri: location.origin + location.pathname })
     },

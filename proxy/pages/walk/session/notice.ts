@@ -1,4 +1,4 @@
-/** The organisers' own text of the privacy notice. It is read when it is shown, because it can be long. */
+/** The organisers' own text of the privacy notice. It can be long, so it is read only when it is shown. */
 import { computed, signal } from '@preact/signals'
 import type { Data } from '#shared/client/index.ts'
 import { nameIn } from '#shared/core/rules/languages.ts'
@@ -7,13 +7,13 @@ import { client, config } from './service.ts'
 
 const read = signal<Data<'readEventNotice'> | null>(null)
 
-/** The notice that the pilgrim is asked to agree to; null: it is not read yet. */
+/** The notice that the pilgrim is asked to agree to; null: not read yet. */
 const current = computed(() => (read.value?.version === config.value?.privacy_version ? read.value : null))
 
-/** The pilgrim can read all that they are asked to agree to. */
+/** Whether the complete text is available to read before agreeing. */
 export const isNoticeKnown = computed(() => config.value?.notice?.has_text !== true || current.value !== null)
 
-/** In the reader's language, else in the event's own; null: there is none. */
+/** The text in the reader's language, otherwise in the event's default language; null: none. */
 export const noticeText = computed(() => {
   const texts = current.value?.texts ?? {}
   return Object.keys(texts).length === 0

@@ -1,17 +1,17 @@
-/** How each kind of entry is sent. An entry may be sent twice: the service stores it once. */
+/** How each kind of entry is sent. Sending is idempotent: the service stores a repeated entry once. */
 import type { Answer, CallOptions, Data, Entry, Failure } from '#shared/client/index.ts'
 import { client } from './service.ts'
 
-/** What the service learns of the pilgrim. Fields that are absent stay as they are there. */
+/** Changes to the profile at the service. Absent fields stay unchanged. */
 export interface PersonFields {
-  /** A consent is sent by itself, so that none is replaced by the next one. */
+  /** Unique for a consent, so that consents never merge. */
   readonly key?: string
   readonly display_name?: string
   /** BCP 47. */
   readonly language?: string
-  /** Version of the privacy notice that was agreed to or declined. Without it, nothing is said of the consent. */
+  /** Version of the privacy notice that was agreed to or declined. Absent: the entry has no consent. */
   readonly version?: string
-  /** False takes the consent back. */
+  /** False withdraws the consent. */
   readonly agreed?: boolean
 }
 
@@ -23,14 +23,15 @@ export async function sendPerson({ userId, fields }: Entry, options: CallOptions
     ...(Object.keys(named).length > 0 ? [sendName] : []),
     ...(version === undefined ? [] : [sendConsent]),
   ]
-  // The name first: the service rejects it for an erased pilgrim, whereas a consent would register the pilgrim again.
-  // What takes the consent back waits for nothing.
+  // Send the name first: the service rejects it for an erased pilgrim, whereas a consent would register
+  // the pilgrim again.
+  // Send a withdrawal first.
   const [first, then] = agreed ? steps : steps.toReversed()
   const answer: Answer<unknown> = await first!()
   return !answer.ok || then === undefined ? answer : then()
 }
 
-/** Where a report was written; of operators alone. */
+/** Where a report was written; visible to operators only. */
 export interface ReportedPlace {
   readonly device_info?: {
     readonly place: {
@@ -48,23 +49,26 @@ export interface ReportFields extends ReportedPlace {
   readonly key: string
   readonly category: string
   readonly text: string
-  /** A data URL, made small; null: without a picture, or the service has it already. */
+  /** A data URL of the reduced picture; null: none, or it is already uploaded. */
   readonly picture: string | null
-  /** Where the service has the picture. */
+  /** Address of the uploaded picture. */
   readonly pictureUrl: string | null
 }
 
-/** Places that reports wait for. A page that is ended leaves its reports to the next one, which sends them without. */
+/**
+ * Position searches that reports wait for. If the page ends, the next one sends its reports without a
+ * position.
+ */
 export const placesLookedFor = new Map<string, Promise<ReportedPlace>>()
 
-/** @param note keeps further fields of the report */
+/** @param note stores further fields of the report */
 export async function sendReport(
   { userId, fields }: Entry,
   options: CallOptions,
   note: (more: Partial<ReportFields>) => Promise<unknown>,
 ): Promise<Answer<Partial<Data<'submitFeedback'>>>> {
   const { key, category, text, picture, ...rest } = fields as ReportFields
-  // What was noted after the report had gone.
+  // Only fields that were added after the report was sent.
   if (text === undefined) return { ok: true, status: 200, data: {}, headers: new Headers() }
   const found = await placesLookedFor.get(key)
   let { pictureUrl } = rest
@@ -72,14 +76,14 @@ export async function sendReport(
     const sent = await upload(picture, options)
     if (!sent.ok) return sent
     pictureUrl = sent.url
-    // The picture goes once, also when the report needs several attempts.
+    // Upload the picture once, even if the report needs several attempts.
     await note({ picture: null, pictureUrl })
   }
   const place = found?.device_info ?? rest.device_info
   return client.submitFeedback(
     {
       user_id: userId,
-      // A report whose answer was lost on the way is stored once all the same.
+      // Deduplicates a report whose response was lost.
       report_id: key,
       category,
       description: text,
@@ -102,7 +106,7 @@ async function upload(
 const TYPE = 'image/jpeg'
 const PREFIX = `data:${TYPE};base64,`
 
-/** A picture as text, which the device's storage can keep. */
+/** A picture as text, for the device's storage. */
 export async function dataUrlOf(picture: Blob): Promise<string> {
   const bytes = new Uint8Array(await picture.arrayBuffer())
   return PREFIX + btoa(Array.from(bytes, (byte) => String.fromCodePoint(byte)).join(''))
@@ -113,7 +117,7 @@ function blobOf(dataUrl: string): Blob {
   return new Blob([bytes], { type: TYPE })
 }
 
-/** A link. Its id is made on the phone, so that sending it twice makes one. */
+/** A share link. Its id is generated on the phone, so repeated sending creates one link. */
 export interface ShareFields {
   readonly id: string
   readonly show_name: boolean
@@ -126,14 +130,14 @@ export const sendShare = (
 ): Promise<Answer<Data<'createShare'>>> =>
   client.createShare({ user_id: userId, ...(fields as ShareFields) }, options)
 
-/** Ends a link. One that has ended already is done, too. */
+/** Revokes a link. A link that has already ended counts as success. */
 export const sendUnshare = ({ userId, fields }: Entry, options: CallOptions): Promise<Answer<unknown>> =>
   client.revokeShare({ user_id: userId, id: (fields as { readonly id: string }).id }, options)
 
-/** A chosen value, several, a number, or a text, by question. */
+/** A chosen value, several values, a number, or a text, by question. */
 export type SurveyAnswers = Readonly<Record<string, string | number | readonly string[]>>
 
-/** What releases before 1.5.0 have kept has no version. */
+/** Entries stored by releases before 1.5.0 have no version. */
 export interface SurveyFields {
   readonly answers: SurveyAnswers
   readonly formVersion?: number

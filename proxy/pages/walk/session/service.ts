@@ -18,37 +18,37 @@ import { keep, kept, valueOfWalk } from './stored-signals.ts'
 import { change, consentWithdrawn, erasedElsewhere, person } from './current-state.ts'
 import { LOOKS_MS, type Person } from '../state.ts'
 
-/** What an older release has kept on the device lacks these. */
+/** Fields that a configuration stored by an older release lacks. */
 type Newer = 'names' | 'followed' | 'level_names' | 'notice' | 'survey_version' | 'rehearsal'
 type EventConfig = Omit<Data<'readEventConfig'>, Newer> & Partial<Pick<Data<'readEventConfig'>, Newer>>
 export type Profile = Data<'readProfile'>
 
-/** The last known configuration: a start without a network uses it. Null before the first one. */
+/** The last known configuration, which a start without a network uses. Null before the first one. */
 export const config = kept<EventConfig | null>('walk-config', null)
 export const profile = kept<Profile | null>('walk-profile', null)
-/** The check-ins that the service has counted. */
+/** Check-ins counted by the service. */
 export const tally = kept('walk-tally', tallyOf(0))
-/** Until when followers may look at a live link of this pilgrim, in epoch milliseconds. */
+/** End of the pilgrim's last live link, in epoch milliseconds. */
 export const liveUntilMs = valueOfWalk(0, 'walk-live-until')
 
-/** Whether somebody goes by where this phone is now: a live link is open, or it is the palanquin. */
+/** Whether others follow this phone's position: a live link is open, or it is the palanquin. */
 export const isFollowed = (): boolean => liveUntilMs.peek() > now() || profile.peek()?.palanquin === true
 
-/** Why the last refresh failed; null: it did not. */
+/** Error of the last refresh; null: it succeeded. */
 const refreshError = signal<ClientError | null>(null)
 
-/** Changes with each good answer to a reading: the way to the service is open. */
+/** Incremented after each successful read: the service is reachable. */
 export const answered = signal(0)
 
 let touchedMs = Date.now()
-/** The pilgrim has touched the app, or looks at it again. */
+/** The pilgrim has touched the app or returned to it. */
 export const noteTouch = (): void => void (touchedMs = Date.now())
-/** Whether the pilgrim looks at the app. */
+/** Whether the pilgrim is looking at the app. */
 export const readOften = (): boolean => Math.abs(Date.now() - touchedMs) < LOOKS_MS
 
-// What an earlier run has kept, and each configuration after it, also those of another window.
+// The stored configuration, and each later one, including those of other windows.
 config.subscribe((event) => {
-  // Unknown for a moment: it is as it was.
+  // Temporarily unknown: keep the previous status.
   if (event !== null && event.status !== null) change('event', event.status)
 })
 
@@ -63,7 +63,7 @@ export const levelName = (level: number): string =>
 
 export const usesLine = computed(() => config.value?.identity === 'line')
 
-/** The pilgrim of each call. With LINE it is the one who is logged in. */
+/** The pilgrim of each call; with LINE, the logged-in account. */
 async function identity(): Promise<{ userId: string; idToken?: string } | undefined> {
   if (!usesLine.value) return person.value === null ? undefined : { userId: person.value.userId }
   const idToken = await lineToken(config.value?.liff_id ?? null)
@@ -72,7 +72,7 @@ async function identity(): Promise<{ userId: string; idToken?: string } | undefi
   return idToken === null ? { userId } : { userId, idToken }
 }
 
-/** Who records, as far as the device knows: a point does not wait for LINE. */
+/** The owner of recorded points as far as the device knows: a point does not wait for LINE. */
 export function ownerNow(): string | undefined {
   const idToken = usesLine.value ? lineTokenNow() : null
   return (idToken === null ? null : lineUserId(idToken)) ?? person.value?.userId
@@ -85,25 +85,25 @@ export async function owner(): Promise<{ userId: string } | undefined> {
 
 const TIMEOUT_MS = 20_000
 
-/** What goes out of a pilgrim who was erased elsewhere: readings, and what erases the rest. */
+/** Operations allowed for a pilgrim who was erased elsewhere: reads, and the erasure of the rest. */
 const OF_ERASED = new Set(['readEventConfig', 'readEventNotice', 'readRoute', 'readProfile', 'eraseOwnData'])
-/** What a consent that was taken back ends. */
+/** Operations that need the consent. */
 const BY_CONSENT = new Set(['checkIn', 'syncTrack'])
 const ERASED: ClientError = { code: 'erased', status: 410, message: 'The pilgrim was deleted.' }
 const NO_CONSENT: ClientError = { code: 'forbidden', status: 403, message: 'The consent was taken back.' }
 
-/** The gate of everything that goes out. @returns why it stays here; null: it may go */
+/** Checks every outgoing call. @returns why it is not sent; null: it may be sent */
 async function whyNotSent(operation: string, userId: string | undefined): Promise<Failure | null> {
   const error = erasedElsewhere.value
     ? !OF_ERASED.has(operation) && ERASED
     : consentWithdrawn.value && BY_CONSENT.has(operation) && NO_CONSENT
   if (!error) return null
-  // With LINE somebody else may have logged in.
+  // With LINE, another account may have logged in.
   const whose = userId ?? (await owner())?.userId
   return whose === person.value?.userId ? { ok: false, error } : null
 }
 
-/** Another walk was taken over, or all was erased, while the service answered. */
+/** Another walk was taken over, or everything was erased, before the response arrived. */
 const WALK_IS_OVER: Failure = {
   ok: false,
   error: { code: 'aborted', status: 0, message: 'Another walk is on this phone.' },
@@ -112,8 +112,8 @@ const WALK_IS_OVER: Failure = {
 type Call = (...given: unknown[]) => Promise<unknown>
 
 /**
- * The client of the whole app: each of its calls passes the gate, and no answer to one walk reaches another. That to an
- * SOS does: it is the press's.
+ * The client of the whole app: each call passes the check, and the response for one walk never reaches
+ * another. An SOS is the exception: its response belongs to the press.
  */
 export const client = new Proxy(createClient({ baseUrl: '', identity, timeoutMs: TIMEOUT_MS }), {
   get(all, name: keyof Client) {
@@ -130,7 +130,7 @@ export const client = new Proxy(createClient({ baseUrl: '', identity, timeoutMs:
   },
 })
 
-/** Notes an error that concerns the whole app. */
+/** Handles an error that concerns the whole app. */
 export function noteError(error: ClientError): void {
   if (error.code === 'unauthorized') {
     signedOutWith = lineTokenNow() ?? ''
@@ -139,17 +139,17 @@ export function noteError(error: ClientError): void {
   const isNotActive = error.code === 'paused' || error.code === 'ended'
   if (isNotActive && config.value?.status !== error.code) void refreshConfig()
   if (error.code === 'erased') void noteErased()
-  // The consent may have been taken back with another phone.
+  // The consent may have been withdrawn on another phone.
   if (error.code === 'forbidden' && !consentWithdrawn.value) void refreshProfile(true)
 }
 
-/** Readings of the configuration, in the order in which they were asked for. */
+/** Sequence numbers of configuration requests. */
 let configAsked = 0
 let configTaken = 0
 
 /**
- * Reads the configuration and compares the clocks. What was asked for earlier never replaces what was asked for
- * later.
+ * Reads the configuration and compares the clocks. The response of an earlier request never replaces that of
+ * a later one.
  */
 export async function refreshConfig(): Promise<void> {
   const order = ++configAsked
@@ -160,18 +160,22 @@ export async function refreshConfig(): Promise<void> {
   if (!answer.ok) return
   configTaken = order
   const tookMs = Date.now() - sentAt
-  // The answer was written somewhere between both times. A phone that slept meanwhile would measure its sleep.
+  // The response was written between both times. A phone that slept meanwhile would measure its sleep.
   if (tookMs >= 0 && tookMs <= TIMEOUT_MS) noteClock(sentAt + tookMs / 2 - Date.parse(answer.data.as_of))
   keep(config, answer.data)
   offerLanguages(answer.data)
-  // Another window, or LINE's own browser, may have a new token. With open identity there is none to wait for.
+  // Another window, or LINE's own browser, may have a new token. With open identity there is none to wait
+  // for.
   if (answer.data.identity !== 'line' || signedOutWith !== lineTokenNow()) noteSignIn()
   answered.value++
 }
 
-/** The token that the service has refused. */
+/** The token that the service rejected. */
 let signedOutWith: string | null = null
-/** Lets the next request try: with another token, or because the pilgrim says so. A refusal ends it again. */
+/**
+ * Lets the next request through: there is another token, or the pilgrim asked for it. A rejection ends it
+ * again.
+ */
 export function noteSignIn(): void {
   if (signedOutWith === null) return
   signedOutWith = null
@@ -179,8 +183,9 @@ export function noteSignIn(): void {
 }
 
 /**
- * Leaves for LINE's log-in, but not without a network: the pilgrim would stand before an empty page, and nothing would
- * be recorded. @returns whether there is one
+ * Redirects to LINE's log-in, but only with a network: otherwise the pilgrim would get an empty page, and
+ * nothing would be recorded.
+ * @returns whether there is a network
  */
 export async function signInAgain(): Promise<boolean> {
   await refreshConfig()
@@ -189,16 +194,16 @@ export async function signInAgain(): Promise<boolean> {
   return true
 }
 
-/** Readings of the profile, in the order in which they were asked for: an earlier one never replaces a later one. */
+/** Sequence numbers of profile requests: an earlier response never replaces a later one. */
 let lastAsked = 0
 let lastTaken = 0
 
-/** After a change of the profile: what was asked for before it is out of date. Ask again. */
+/** Invalidates pending reads after a change of the profile. Read it again. */
 export const profileChanged = (): void => void (lastTaken = lastAsked)
 
 /**
- * @param isRefused the service has refused something for want of a consent
- * @returns the answer; null when nobody walks, or when it was out of date on arrival
+ * @param isRefused the service rejected a request because the consent is missing
+ * @returns the answer; null if there is no pilgrim or the answer was outdated on arrival
  */
 export async function refreshProfile(isRefused = false): Promise<Answer<Profile> | null> {
   const asked = person.value
@@ -213,29 +218,29 @@ export async function refreshProfile(isRefused = false): Promise<Answer<Profile>
     keep(profile, answer.data)
     noteName(answer.data)
     answered.value++
-    // That the profile is refused is no reason to read it.
+    // A rejected profile read must not trigger another one.
   } else if (answer.error.code !== 'forbidden') noteError(answer.error)
   noteFound(asked, answer)
   return answer
 }
 
 /**
- * A consent that the service had and has no more was taken back, also where this phone has never read it and the service
- * goes by that. One that it never had may still be on its way, and a person without a name is one that a point has made
- * after an erasure.
+ * A consent that the service no longer has was withdrawn, even if this phone never read it but the service
+ * rejects requests for it. A consent that the service never had may still be queued, and a profile without a
+ * name was created by a point after an erasure.
  */
 function noteConsent(
   { userId, privacy_agreed: agrees, display_name: name }: Profile,
   isRefused: boolean,
 ): void {
-  // What this phone has said waits to be sent.
+  // The choice made on this phone is still queued.
   if (person.peek()?.known === false) return
   const had = profile.value?.userId === userId && profile.value.privacy_agreed
   if (agrees) change('consentFound', null)
   else if ((had || isRefused) && name !== null) change('consentTakenBack', null)
 }
 
-/** The name may have been changed with another phone. One that waits to be sent stays. */
+/** The name may have been changed on another phone. A queued change takes precedence. */
 function noteName({ userId, display_name: name }: Profile): void {
   const own = person.peek()
   if (own?.userId === userId && own.known && name !== null && name !== own.name)
@@ -243,9 +248,9 @@ function noteName({ userId, display_name: name }: Profile): void {
 }
 
 /**
- * A service that does not know the pilgrim, because a backup was restored, is told again who walks (`introduce`). It
- * refuses that of somebody who was erased. What the queue has sent before may have made a person without name and
- * consent.
+ * If the service does not know the pilgrim, for example after a restored backup, they are registered again
+ * (`introduce`), which it rejects for an erased pilgrim. Points sent before may have created a profile
+ * without name and consent.
  */
 function noteFound(asked: Person, answer: Answer<Profile>): void {
   if (answer.ok) change('notErased', null)
@@ -255,7 +260,10 @@ function noteFound(asked: Person, answer: Answer<Profile>): void {
   if (isUnknown && asked.known) change('unknown', asked.userId)
 }
 
-/** The service has refused something because this pilgrim was erased. With LINE somebody else may have logged in. */
+/**
+ * The service rejected a request because this pilgrim was erased. With LINE, another account may have logged
+ * in.
+ */
 async function noteErased(): Promise<void> {
   const refused = person.value
   if (refused !== null && (await owner())?.userId === refused.userId) change('erased', null)

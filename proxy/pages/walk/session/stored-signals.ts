@@ -1,4 +1,4 @@
-/** Small values that the device keeps in IndexedDB, as signals: they outlive the page, and all windows share them. */
+/** Small values stored in IndexedDB, as signals: they survive the page, and all windows share them. */
 import { batch, type Signal, signal } from '@preact/signals'
 import { type IndexedDbStore, OutdatedError, type Values } from '#shared/client/queue/indexed-db-store.ts'
 
@@ -9,7 +9,9 @@ interface Kept {
 const all = new Map<string, Kept>()
 const names = new Map<object, string>()
 
-/** A value under a name. Assign it by {@link keep}, so that it is stored. It is `initial` until the values are read. */
+/**
+ * A stored value with a name. Assign it with {@link keep}. It is `initial` until the stored values are read.
+ */
 export function kept<T>(name: string, initial: T): Signal<T> {
   const value = signal(initial)
   all.set(name, { value: value as Signal, initial })
@@ -20,8 +22,8 @@ export function kept<T>(name: string, initial: T): Signal<T> {
 const ofWalk = new Map<Signal, unknown>()
 
 /**
- * A value that belongs to the walk: `initial` again when another walk is taken over.
- * @param name under which it is kept; absent: it lasts as long as the page
+ * A value that belongs to the walk: reset to `initial` when another walk is taken over.
+ * @param name key under which it is stored; absent: it lasts as long as the page
  */
 export function valueOfWalk<T>(initial: T, name?: string): Signal<T> {
   const value = name === undefined ? signal(initial) : kept(name, initial)
@@ -29,20 +31,20 @@ export function valueOfWalk<T>(initial: T, name?: string): Signal<T> {
   return value
 }
 
-/** Read when a view needs them, because they are large. Those of the walk. */
+/** Values of the walk that are read only when a view needs them, because they are large. */
 export const LARGE = ['walk-days']
 
 let store: IndexedDbStore | null = null
-/** Shown and not kept yet: the store is not open, or has refused it. */
+/** Values that are shown but not stored yet: the store is not open or has failed. */
 const unkept = new Map<string, unknown>()
-/** Names of what another window has written before the values were read. */
+/** Names of values that another window wrote before the stored values were read. */
 const heard = new Set<string>()
 
-/** The browser has refused to keep something: it lasts as long as the page, and is tried again. */
+/** The browser refused to store a value: it lasts as long as the page, and is retried. */
 export const notKept = signal(false)
 
 const reading = Promise.withResolvers<void>()
-/** Resolves when the signals have what the device keeps. */
+/** Resolves when the signals have their stored values. */
 export const valuesRead: Promise<void> = reading.promise
 
 const show = (values: Values): void =>
@@ -53,13 +55,13 @@ const show = (values: Values): void =>
     }
   })
 
-/** Shows what was read, unless something newer was written meanwhile. */
+/** Shows stored values, unless a newer value was written meanwhile. */
 export function showStored(values: Values): void {
   show(new Map([...values].filter(([name]) => !unkept.has(name) && !heard.has(name))))
   reading.resolve()
 }
 
-/** Reads what the device keeps, and keeps changes from now on. @throws what the store throws */
+/** Reads the stored values, and stores changes from now on. @throws what the store throws */
 export async function openValues(opened: IndexedDbStore): Promise<void> {
   const values = await opened.values((name) => !LARGE.includes(name))
   store = opened
@@ -84,8 +86,8 @@ const AGAIN_MS = 10_000
 let again: ReturnType<typeof setTimeout> | undefined
 
 /**
- * Keeps values by their names, and what was refused before; `undefined` forgets one.
- * @returns whether the browser has kept them
+ * Stores values by name, along with those that failed before; `undefined` deletes one.
+ * @returns whether the browser has stored them
  */
 export async function write(values: Values, durability?: IDBTransactionDurability): Promise<boolean> {
   if (isClosed) return true
@@ -100,7 +102,7 @@ export async function write(values: Values, durability?: IDBTransactionDurabilit
     return true
   } catch (error) {
     for (const [name, value] of written) if (!unkept.has(name)) unkept.set(name, value)
-    // A newer release keeps the values now.
+    // A newer release stores the values now.
     if (error instanceof OutdatedError) return false
     notKept.value = true
     clearTimeout(again)
@@ -109,13 +111,13 @@ export async function write(values: Values, durability?: IDBTransactionDurabilit
   }
 }
 
-/** @returns null where the device has none, or does not give it */
+/** @returns null if the device has none or cannot read it */
 export const readLarge = async (name: string): Promise<unknown> =>
   (await store?.values((one) => one === name).catch(() => null))?.get(name) ?? null
 
 type Change = readonly [value: Signal, next: unknown]
 
-/** Shows and keeps values together: all are kept, or none. @returns whether the browser has kept them */
+/** Shows and stores values together: all are stored, or none. @returns whether the browser has stored them */
 export function keepAll(changes: readonly Change[], durability?: IDBTransactionDurability): Promise<boolean> {
   const values: Values = new Map(changes.map(([value, next]) => [names.get(value)!, next]))
   show(values)
@@ -123,13 +125,13 @@ export function keepAll(changes: readonly Change[], durability?: IDBTransactionD
 }
 
 /**
- * Shows a value at once, and keeps it. A page that is ended right after the call loses nothing.
- * @param durability `strict`: also an empty battery right after it loses nothing
+ * Shows a value at once and stores it. A page that ends right after the call loses nothing.
+ * @param durability `strict`: a power loss right after it loses nothing either
  */
 export const keep = <T>(value: Signal<T>, next: T, durability?: IDBTransactionDurability): void =>
   void keepAll([[value as Signal, next]], durability)
 
-/** Forgets the walk: another one is taken over. */
+/** Resets all values of the walk: another one is taken over. */
 export function forgetWalk(): void {
   const large = LARGE.map((name) => [name, undefined] as const)
   const named = [...ofWalk].flatMap(([value, initial]) => {
@@ -142,7 +144,7 @@ export function forgetWalk(): void {
   void write(new Map([...named, ...large]))
 }
 
-/** Forgets all values, as after an erasure. Nothing is stored from then on, until the page is loaded again. */
+/** Deletes all values, as after an erasure. Nothing is stored from then on, until the page is reloaded. */
 export async function forgetAll(but: readonly string[] = []): Promise<void> {
   const names = [...all.keys(), ...LARGE].filter((name) => !but.includes(name))
   const forgotten = write(new Map(names.map((name) => [name, undefined])), 'strict')

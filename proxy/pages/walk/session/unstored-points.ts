@@ -1,7 +1,7 @@
 /**
- * Points that the queue's store can not take at the moment: it is not open yet, a newer release of the app changes it,
- * or the browser has closed it. Until it can, they are in the browser's other storage. Each has an entry of its own, so
- * that no tab overwrites what another one wrote.
+ * Points that the queue's store cannot take at the moment: it is not open yet, a newer release of the app is
+ * changing it, or the browser has closed it. Until then they are in `localStorage`. Each has its own entry,
+ * so that no tab overwrites another's.
  */
 import { signal } from '@preact/signals'
 import type { Kept, Kind, QueuedPoint, RecordedPoint, TrackQueue } from '#shared/client/index.ts'
@@ -33,7 +33,7 @@ function entries(): (readonly [key: string, SetAside])[] {
 const all = signal(entries())
 const readAgain = (): void => void (all.value = entries())
 
-/** What is set aside of the pilgrim of this device, as the queue would have it. */
+/** Set-aside points of this device's pilgrim, in the queue's form. */
 export const asideOfPilgrim = (): readonly QueuedPoint[] =>
   all.value
     .filter(([, { userId }]) => userId === person.value?.userId)
@@ -48,7 +48,7 @@ export const asideOfPilgrim = (): readonly QueuedPoint[] =>
       ]) => ({ userId, kind, t, fields }),
     )
 
-/** @returns whether the browser has kept it */
+/** @returns whether the browser has stored it */
 export function setAside(aside: SetAside): boolean {
   const { kind, userId, point } = aside
   try {
@@ -60,7 +60,10 @@ export function setAside(aside: SetAside): boolean {
   return true
 }
 
-/** Gives the pilgrim's points back to the queue. @returns whether it has taken all of them; the others stay here */
+/**
+ * Moves the pilgrim's points back to the queue.
+ * @returns whether it took all of them; the others stay here
+ */
 export async function takeBack(queue: TrackQueue, userId: string): Promise<boolean> {
   let isTaken = true
   for (const [key, { kind, point, userId: owner }] of entries()) {
@@ -81,7 +84,7 @@ export const onSetAside = (listener: () => void): void =>
     if (newValue !== null) listener()
   })
 
-/** Forgets all of them, after an erasure. */
+/** Deletes all of them, after an erasure. */
 export function forgetSetAside(): void {
   for (const [key] of entries()) localStorage.removeItem(key)
   readAgain()

@@ -1,17 +1,19 @@
-/** A new version of the app: used as soon as nobody looks, or when the pilgrim says so. Nothing is lost either way. */
+/**
+ * A new version of the app: loaded once the page is hidden, or on the pilgrim's request. Neither loses data.
+ */
 import { signal } from '@preact/signals'
 
 export const updateReady = signal(false)
 
 let underWay = 0
 
-/** Work that a reload would end: the app is not loaded anew by itself meanwhile. */
+/** Prevents an automatic reload while the work runs. */
 export async function withoutReload<T>(work: Promise<T>): Promise<T> {
   underWay++
   return work.finally(() => underWay--)
 }
 
-/** Loads the app anew as soon as nobody looks. */
+/** Reloads the app once it is hidden. */
 export const reloadWhenHidden = (): void =>
   document.addEventListener('visibilitychange', () => {
     if (document.visibilityState === 'hidden' && underWay === 0) location.reload()
@@ -20,7 +22,7 @@ export const reloadWhenHidden = (): void =>
 export function watchUpdates(): void {
   const worker = navigator.serviceWorker
   if (worker === undefined) return
-  // The app's first worker brings no new version. Before it, the public map's worker may serve the page.
+  // The app's first worker brings no new version. Before it, the public map's worker may control the page.
   let had = worker.controller?.scriptURL.startsWith(new URL('.', location.href).href) ?? false
   worker.addEventListener('controllerchange', () => {
     if (had && !updateReady.value) reloadWhenHidden()

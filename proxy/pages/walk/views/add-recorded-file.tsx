@@ -1,4 +1,7 @@
-/** Adds a recorded file to the walk: choose it, see its way and its kilometres, then it is kept and sent as any point. */
+/**
+ * Adds a recorded file to the walk: choose it, preview its way and kilometres, then store and send its
+ * points.
+ */
 import { signal } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
 import type { RecordedFileWords } from '#shared/locales/words.ts'
@@ -18,12 +21,12 @@ import { Waiting } from './waiting.tsx'
 import { WayMap } from './way-map.tsx'
 
 const DAY_MS = 86_400_000
-/** Used until the configuration says it: an older release has kept one without it. */
+/** Used if the configuration lacks it, as one stored by an older release does. */
 const MAX_AGE_DAYS = 30
 
 const texts = signal<RecordedFileWords | null>(null)
 
-/** Loads the words in the language of the page. Rejects without a network, the first time. */
+/** Loads the texts in the page's language. Rejects without a network, the first time. */
 export async function loadTexts(): Promise<void> {
   texts.value = (await RECORDED_FILE_FILES[language.value]()).words
 }
@@ -47,7 +50,7 @@ async function read(file: File): Promise<void> {
     const walk = await readRecordedWalk(bytes, now(), maxAgeDays() * DAY_MS)
     next = walk.ok ? { step: 'shown', walk } : { step: 'refused', fault: walk }
   } catch {
-    // Files of a cloud that is out of reach.
+    // For example a file in a cloud that is unreachable.
     next = { step: 'unreadable' }
   }
   if (chosen.value === reading) chosen.value = next
@@ -104,7 +107,7 @@ function Outcome({ messages, shown }: { readonly messages: RecordedFileWords; re
   }
 }
 
-/** Phones grey out files whose kind they do not know, so the field accepts all. */
+/** Phones grey out files of unknown types, so the field accepts all. */
 const ChooseFile = ({ text }: { readonly text: string }) => (
   <label class="button picture-field">
     {text}
@@ -115,14 +118,14 @@ const ChooseFile = ({ text }: { readonly text: string }) => (
       onChange={({ currentTarget }) => {
         const file = currentTarget.files?.[0]
         if (file !== undefined) void read(file)
-        // The same file may be chosen again.
+        // Allows choosing the same file again.
         currentTarget.value = ''
       }}
     />
   </label>
 )
 
-/** Resolves when the phone's list of files, which hides the app, is closed. */
+/** Resolves when the phone's file picker, which hides the app, is closed. */
 const closed = (field: HTMLInputElement): Promise<unknown> =>
   new Promise((resolve) => {
     for (const end of ['change', 'cancel']) field.addEventListener(end, resolve, { once: true })

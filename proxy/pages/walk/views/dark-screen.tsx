@@ -1,4 +1,4 @@
-/** A black page while recording: it saves the battery of a screen that must stay on. */
+/** A black page while recording: saves the battery of a screen that must stay on. */
 import { words } from '../words.ts'
 import { signal } from '@preact/signals'
 import { useEffect, useRef } from 'preact/hooks'
@@ -11,19 +11,19 @@ import { now } from '../session/clock.ts'
 import { keep, kept } from '../session/stored-signals.ts'
 import { profile } from '../session/service.ts'
 
-/** It is dark again where the phone has ended the page and the recording goes on. */
+/** Stored, so that it is dark again if the phone ends the page while recording goes on. */
 export const darkScreen = kept('walk-dark', false)
 
-/** Time for the second touch of an unsteady hand. */
+/** Time for the second tap, long enough for an unsteady hand. */
 const SECOND_TOUCH_MS = 3_000
-/** A third touch of the same hand meets the black page, and not what lies below it. */
+/** A third tap of the same hand hits the black page instead of what is below it. */
 const LEAVE_AFTER_MS = 400
-/** The first touch was made, and waits for the second. */
+/** The first tap was made; the second is expected. */
 const touched = signal(false)
 
 const time = signal(0)
 
-/** The time, read anew every 15 s while somebody looks. */
+/** The current time, updated every 15 s while the view is open. */
 export function useTime(): number {
   useEffect(() => {
     const read = () => (time.value = now())
@@ -63,7 +63,7 @@ export function DarkScreen() {
       class="dark-screen"
       aria-label={words.value.record.on}
       onClose={leave}
-      // Safari styles a touch only where somebody listens for it.
+      // Safari styles a touch only if there is a listener.
       onTouchStart={() => undefined}
     >
       <p class="dark-figure">
@@ -71,7 +71,7 @@ export function DarkScreen() {
       </p>
       <p class="dark-time">{timeText(time)}</p>
       {isDark ? <p>{fault === null ? words.value.record.darkOn : positionSentence(fault)}</p> : null}
-      {/* Once is not enough, so that a pocket does not press it; a keyboard and a screen reader press once. */}
+      {/* One tap is not enough, so that a pocket cannot do it; a keyboard or a screen reader presses once. */}
       <button type="button" aria-live="polite" onClick={({ detail }) => touch(detail > 0)}>
         {isTouched ? words.value.record.darkAgain : words.value.record.darkLeave}
       </button>

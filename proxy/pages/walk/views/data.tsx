@@ -1,4 +1,7 @@
-/** The pilgrim's own data: take it along, consent and participation, or have everything deleted, here or elsewhere. */
+/**
+ * The pilgrim's own data: export, consent and participation, and deletion of everything, here or after an
+ * erasure elsewhere.
+ */
 import { words } from '../words.ts'
 import { useSignal } from '@preact/signals'
 import type { ClientError } from '#shared/client/index.ts'
@@ -53,14 +56,14 @@ export function OwnData() {
 
 /**
  * Erases at the service, then on this device.
- * @returns why the service did not; then nothing is forgotten here either
+ * @returns the service's error; the device then keeps its data as well
  */
 async function eraseEverything(): Promise<ClientError | null> {
-  // A waiting SOS is sent first.
+  // Send a pending SOS first.
   await sendSos()
   const answer = await client.eraseOwnData({ confirm: true })
   if (answer.ok) await forgetDevice(answer.data.remaining.length === 0)
-  // Nothing is stored about somebody who never had a network, or who was erased on another phone.
+  // The service has no data of a pilgrim who was never online, or who was erased on another phone.
   else if (answer.error.code === 'not-found') await forgetDevice(true)
   else {
     noteError(answer.error)
@@ -69,7 +72,7 @@ async function eraseEverything(): Promise<ClientError | null> {
   return null
 }
 
-/** @param complete false: the service still deletes the last parts */
+/** @param complete false: the service is still deleting the last parts */
 async function forgetDevice(complete: boolean): Promise<void> {
   stopRecording()
   const others = await keepSosOfOthers()
@@ -91,7 +94,7 @@ function useErasing() {
   return { error, busy, erase }
 }
 
-/** Everything is deleted, after a question that says what that means. */
+/** Deletes everything, after a confirmation that explains the consequences. */
 function Erase() {
   const { data } = words.value
   const { error, busy, erase } = useErasing()
@@ -183,13 +186,13 @@ function Privacy() {
   )
 }
 
-/** What would be agreed to, where it is not what was agreed to before. */
+/** The new privacy notice, if its version differs from the one agreed to. */
 function NewerConsent() {
   const version = config.value?.privacy_version ?? ''
   return person.value?.privacyVersion === version ? null : <Consent version={version} />
 }
 
-/** A notice on the first tab: the pilgrim has paused or taken back the consent, and can undo it here. */
+/** A notice on the first tab: the pilgrim has paused or withdrawn the consent, and can undo it here. */
 export function NotTakingPart() {
   const { me } = words.value
   const change = useChange()
@@ -221,7 +224,7 @@ export function NotTakingPart() {
   )
 }
 
-/** The pilgrim was erased elsewhere. What is left on this phone is forgotten when they say so. */
+/** The pilgrim was erased elsewhere. The data left on this phone are deleted on confirmation. */
 export function Gone() {
   const { data } = words.value
   const { error, busy, erase } = useErasing()
@@ -238,7 +241,7 @@ export function Gone() {
   )
 }
 
-/** What was recorded and never sent: it can be taken along. */
+/** Recorded points that were never sent; they can be saved. */
 function Rest() {
   const open = queue.value
   const { checkIns = 0, points = 0 } = waiting.value?.waiting ?? {}

@@ -1,11 +1,11 @@
-/** The numbers to call in an emergency: the emergency number, and the organisers' phone. Nothing where none is set. */
+/** Emergency numbers: the public one and the organisers' phone. Renders nothing if neither is set. */
 import { telephoneUri } from '#shared/core/rules/telephone.ts'
 import { config } from '../session/service.ts'
 import { words } from '../words.ts'
 
 export function EmergencyNumbers() {
   const { emergency } = words.value
-  // A configuration that an older release kept on the phone has neither.
+  // A configuration stored by an older release has neither.
   const number = config.value?.emergency_number ?? null
   const organisers = config.value?.organiser_phone ?? null
   return (

@@ -1,4 +1,4 @@
-/** What pilgrims tell the organisers. */
+/** The tab for reports to the organisers and the survey. */
 import { words } from '../words.ts'
 import type { WalkWords } from '#shared/locales/words.ts'
 import { whenText } from '../format.ts'
@@ -48,7 +48,7 @@ function surveyText(words: WalkWords['say']): string | undefined {
   return profile.value?.survey_completed === 1 ? words.surveyDone : undefined
 }
 
-/** What became of the last report. */
+/** State of the last report. */
 function reportText(): string | undefined {
   const { say, feedback } = words.value
   if (reportWaits.value) return feedback.waits
@@ -60,5 +60,5 @@ function reportText(): string | undefined {
 
 const hasEnded = (): boolean => config.value?.status === 'ended'
 
-/** Before anybody writes what would be refused. */
+/** Shown before the pilgrim writes a report that would be rejected. */
 export const Closed = () => (hasEnded() ? <Notice kind="warning">{words.value.say.closed}</Notice> : null)

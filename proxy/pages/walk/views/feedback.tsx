@@ -24,7 +24,7 @@ import { Closed } from './feedback-tab.tsx'
 import { NotDone, Notice } from './notice.tsx'
 import { View } from './view.tsx'
 
-/** What a field lacks is said at it, which may be out of sight: the focus goes there. */
+/** Focuses a field that has an error, which may be out of view. */
 function send(): void {
   void sendReport()
   if (typeof fault.value === 'string') document.getElementById(fault.value)?.focus()
@@ -63,7 +63,7 @@ export function Feedback() {
   )
 }
 
-/** What became of the report: it has arrived, or it waits and is sent by itself. */
+/** State of the report: arrived, or queued and sent automatically. */
 function Outcome() {
   const { number, withPlace } = outcome.value!
   const { feedback, queue } = words.value
@@ -138,7 +138,7 @@ const Fields = ({ words }: { readonly words: WalkWords['feedback'] }) => (
   </>
 )
 
-/** Whether the report says where it was written, and what it would say. */
+/** Whether the report includes the position, and which. */
 function Place() {
   const { feedback } = words.value
   const here = place.value
@@ -168,13 +168,13 @@ function Place() {
   )
 }
 
-/** One picture, looked at before it is sent. */
+/** The report's picture, previewed before it is sent. */
 function Picture({ words }: { readonly words: WalkWords['feedback'] }) {
   const shown = picture.value
   return (
     <>
       {shown === null ? null : <img class="picture-chosen" src={shown} alt={words.pictureAlt} />}
-      {/* The browser's own field speaks the phone's language, not the one that was chosen. */}
+      {/* The browser's own file field is in the phone's language, not the chosen one. */}
       <label class="button picture-field">
         {shown === null ? words.picture : words.pictureOther}
         <input
@@ -194,16 +194,16 @@ function Picture({ words }: { readonly words: WalkWords['feedback'] }) {
   )
 }
 
-/** Resolves when the phone's pictures or camera, which hide the app, are closed. */
+/** Resolves when the phone's picture picker or camera, which hides the app, is closed. */
 const chosenIn = (field: HTMLInputElement): Promise<unknown> =>
   new Promise((resolve) => {
     for (const end of ['change', 'cancel']) field.addEventListener(end, resolve, { once: true })
   })
 
-/** Whoever opens the phone's pictures and closes them again keeps the one that was chosen. */
+/** Cancelling the picker keeps the previous picture. */
 function choosePicture(field: HTMLInputElement): void {
   const file = field.files?.[0]
   if (file !== undefined) givePicture(file)
-  // The same picture may be chosen again after it was removed.
+  // Allows choosing the same picture again after it was removed.
   field.value = ''
 }

@@ -1,4 +1,4 @@
-/** Keeps the page as an app: it then opens without a network, and its storage lasts. */
+/** Installs the page as an app: it then opens without a network, and its storage is durable. */
 import { words } from '../words.ts'
 import { signal } from '@preact/signals'
 import { Button } from '../../design/button.tsx'
@@ -6,7 +6,7 @@ import { needsInstall } from '../notifications/web-push.ts'
 import { config } from '../session/service.ts'
 import { CodeToCopy } from './recovery-code.tsx'
 
-/** Chromium's offer to install. */
+/** Chromium's install prompt. */
 interface InstallEvent extends Event {
   prompt(): Promise<unknown>
 }
@@ -18,12 +18,12 @@ addEventListener('beforeinstallprompt', (event) => {
   offer.value = event as InstallEvent
 })
 
-/** On an iPhone: whether this is the app on the Home Screen, which keeps nothing in common with the browser. */
+/** On an iPhone: whether this is the app on the Home Screen, which shares no storage with the browser. */
 export const { standalone } = navigator as { readonly standalone?: boolean }
 
-/** A button where the browser offers one; how it is done by hand where it never does. */
+/** An install button if the browser offers one, otherwise instructions. */
 export function Install() {
-  // Without a service worker, as in LINE's browser on an iPhone, no page opens without a network.
+  // Without a service worker, as in LINE's browser on an iPhone, no page opens offline.
   if (
     standalone === true ||
     !('serviceWorker' in navigator) ||

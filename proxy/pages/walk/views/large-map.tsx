@@ -1,4 +1,4 @@
-/** The map of the own way: a picture in the view, a map that fills the screen, and which day they show. */
+/** The map of the own way: a picture in the view, a full-screen map, and the choice of the day. */
 import { words } from '../words.ts'
 import { signal, useSignal } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
@@ -15,13 +15,13 @@ type WayMapScript = typeof import('./way-map.tsx')
 
 const script = signal<WayMapScript | null>(null)
 
-/** Loads the map's script, once. Without it the figures and words are there. */
+/** Loads the map's script once. Without it, figures and texts are shown alone. */
 async function loadWayMap(): Promise<void> {
   if (script.value !== null) return
   try {
     script.value = await import('./way-map.tsx')
   } catch {
-    // The first time without a network: the next view asks again.
+    // Offline at the first use: the next view tries again.
   }
 }
 
@@ -49,7 +49,7 @@ export function MapPicture() {
 }
 
 let camera: MapFrame | null = null
-/** Names on the map leave free what lies over it. */
+/** Keeps names on the map clear of overlays. */
 const repaint = (): void => camera?.recolour()
 const holdCamera = (made: MapFrame | null): void => {
   camera = made
@@ -104,7 +104,7 @@ export function LargeMap() {
   )
 }
 
-/** Chooses the day that is looked at; nothing where there is only one. */
+/** Chooses the shown day; empty if there is only one. */
 export function DaySwitch() {
   const busy = useSignal(false)
   const days = ownSums.value?.days ?? []

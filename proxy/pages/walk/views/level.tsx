@@ -6,7 +6,7 @@ import { levelName, profile } from '../session/service.ts'
 import { Emblem } from '../../design/emblem.tsx'
 
 export function Level(props: {
-  /** Check-ins, including those that wait to be sent. */
+  /** Check-ins, including pending ones. */
   readonly checkIns: number
 }) {
   const { checkIns } = props

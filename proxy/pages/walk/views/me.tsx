@@ -1,5 +1,5 @@
 /**
- * What belongs to the pilgrim, on one screen: the ways to the rest, name and phone, the card; and how the app looks.
+ * The pilgrim's page: links to the other views, name and phone, the achievement card, and display settings.
  */
 import { words } from '../words.ts'
 import { useComputed, useSignal } from '@preact/signals'
@@ -26,7 +26,7 @@ import { pageWords } from '../../frame/language.ts'
 import { toldText, useChange } from './use-service.tsx'
 import { Emblem } from '../../design/emblem.tsx'
 
-/** The ways are first, in sight with the largest letters too. What can not be undone is in a view of its own. */
+/** Links come first, visible even with the largest letters. Irreversible actions have a view of their own. */
 export const Me = () => (
   <View title={words.value.tabs.me}>
     <ul class="rows card">
@@ -55,7 +55,7 @@ export const Display = () => (
   </View>
 )
 
-/** The organisers' messages on this phone: a row that switches them on and off. */
+/** Switches the organisers' messages on this phone on and off. */
 function Hear() {
   const messages = words.value.hear
   if ((config.value?.push_key ?? null) === null || !canHear()) return null
@@ -82,14 +82,14 @@ function Hear() {
 
 const PHONE = /^[0-9+\-() ]*$/
 
-/** Name and phone. What was changed is saved as soon as its field is left; what could not be saved has a button. */
+/** Name and phone. A change is saved when its field loses focus; a failed save shows a button. */
 function Profile() {
   const { me, welcome } = words.value
   const name = draftOf('name') ?? person.value?.name ?? ''
   const phone = draftOf('phone') ?? ''
   const nameMissing = useSignal(false)
   const phoneWrong = useSignal(false)
-  /** The field that is being written in. */
+  /** The field that is being edited. */
   const typing = useSignal('')
   const removed = useSignal(false)
   const change = useChange()
@@ -109,7 +109,7 @@ function Profile() {
     phoneWrong.value = given !== '' && given !== null && (!PHONE.test(given) || digits < 6 || digits > 15)
     if (phoneWrong.value || given === '') return
     removed.value = given === null
-    // A number that was not saved stays, to be saved again.
+    // A number that could not be saved stays in the field.
     const saved = await change.run(() => client.setPhone({ phone: given }))
     if (saved !== null && draftOf('phone') === (given ?? undefined)) keepDraft({ phone: null })
   }
@@ -167,7 +167,7 @@ function Profile() {
           </Button>
         )}
       </div>
-      {/* Always there, so that nothing below moves under a thumb that leaves a field. */}
+      {/* Always rendered, so that nothing below moves when a field loses focus. */}
       <p id="profile-said" class={fault === null ? 'quiet' : 'wrong'} aria-live="polite">
         {fault ??
           (waits
@@ -179,7 +179,7 @@ function Profile() {
               : me.phoneHint)}
       </p>
       {change.note(null)}
-      {/* Without it the Enter key would send nothing. */}
+      {/* Without it the Enter key would not submit. */}
       <Button type="submit" hidden={!waits}>
         {me.save}
       </Button>
@@ -197,7 +197,7 @@ const Tick = ({ done, children }: { readonly done: boolean; readonly children: C
   </li>
 )
 
-/** The achievement card: what it needs, and the picture once it is complete and asked for. */
+/** The achievement card: its requirements, and the picture once it is complete and requested. */
 function Card() {
   const { me } = words.value
   if (profile.value === null) return null
@@ -230,7 +230,10 @@ interface OwnCard {
   readonly height: number
 }
 
-/** Has the card drawn as it is now, and reads it: its address holds the id, the key to the walk, so a copy is shown. */
+/**
+ * Requests the current card and reads it. Its address contains the id, which gives access to the walk, so a
+ * copy is shown.
+ */
 async function readCard(): Promise<OwnCard | Failure> {
   const drawn = await client.drawCard({})
   const file = `${person.value?.userId ?? ''}.png`
@@ -244,10 +247,10 @@ async function readCard(): Promise<OwnCard | Failure> {
   return failure
 }
 
-/** The last card that was read, for a phone without a network. */
+/** The last card that was read, for use offline. */
 const lastCard = valueOfWalk<{ readonly of: string; readonly card: OwnCard } | null>(null)
 
-/** Reads the card when it is asked for; at once where no card is kept, or another name or check-in is on it. */
+/** Reads the card on request; at once if none is stored or its name or check-ins have changed. */
 function useCard(isAtOnce: boolean) {
   const read = useSignal<OwnCard | Failure | null>(isAtOnce ? (lastCard.peek()?.card ?? null) : null)
   const of = `${person.value?.name ?? ''} ${totalCheckIns.value}`
@@ -269,7 +272,7 @@ function useCard(isAtOnce: boolean) {
   return { card, address, error: read.value?.ok === false ? read.value.error : null, busy, ask }
 }
 
-/** The card, once it was asked for. */
+/** The card, once it was requested. */
 function CardPicture() {
   const { card, address, error, busy, ask } = useCard(false)
   if (card !== null && address !== null)
@@ -303,11 +306,11 @@ const SaveCard = ({ card }: { readonly card: OwnCard }) => (
 
 const CARD_FILE = 'card.png'
 
-/** The service does not know the pilgrim yet, whose name and consent wait to be sent. */
+/** The service does not know the pilgrim yet, because name and consent are still queued. */
 const isAwaited = (error: ClientError | null): boolean =>
   error?.code === 'not-found' && person.value?.known === false
 
-/** After the end: the card, to save and to show to others. */
+/** After the event: the card, to save and to share. */
 export function KeptCard() {
   const { card, address, error, busy, ask } = useCard(true)
   if (card === null || address === null)
@@ -317,7 +320,7 @@ export function KeptCard() {
   const share = async () => {
     const files = [new File([card.picture], CARD_FILE, { type: card.picture.type })]
     if (!navigator.canShare?.({ files })) return show('share')
-    // The pilgrim may close the phone's own dialog.
+    // The pilgrim may cancel the share sheet.
     await navigator.share({ files }).catch(() => undefined)
   }
   return (

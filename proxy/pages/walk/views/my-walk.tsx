@@ -1,4 +1,4 @@
-/** The own walk: figures, the map of a day, its carbon and why, and the next stations. */
+/** The own walk: figures, the map of a day, its carbon, and the next stations. */
 import { kmToGo } from '#shared/locales/units.ts'
 import { words } from '../words.ts'
 import { carbonText, dayText, timeText, whenText } from '../format.ts'
@@ -18,7 +18,7 @@ import { Stations } from './stations.tsx'
 import { useReading } from './use-service.tsx'
 import { savedMg } from '#shared/core/rules/carbon.ts'
 
-/** Kilometres of the profile when the way was read last. */
+/** Kilometres of the profile when the way was last read. */
 let kmAtReading: number | undefined
 
 async function read(): Promise<void> {
@@ -26,7 +26,7 @@ async function read(): Promise<void> {
   kmAtReading = profile.peek()?.km
 }
 
-/** The last reading has failed, or the sum above the map has gone on since. */
+/** The last read failed, or the profile's sum has changed since. */
 const isBehind = (): boolean => wayError.peek() !== null || profile.peek()?.km !== kmAtReading
 
 export function Way() {
@@ -63,7 +63,7 @@ export function Way() {
 function NextLevel() {
   const { level, km: walked = 0, checkins = 0, next_level: next = null } = profile.value ?? {}
   if (next !== null) {
-    // Check-ins that wait count, too, as in the sum above.
+    // Pending check-ins count as well, as in the sum above.
     const checkIns = Math.max(0, next.checkins_needed - Math.max(0, totalCheckIns.value - checkins))
     if (next.km_needed === 0 && checkIns === 0) return null
     const km = next.km_needed === 0 ? null : kmToGo(next.km_needed, walked)
@@ -108,7 +108,7 @@ function CheckIns({ day: { checkins } }: { readonly day: DayOfWay }) {
   )
 }
 
-/** Less is shown as no distance. */
+/** Shorter distances are not shown. */
 const LEAST_KM = 0.1
 
 function Carbon({ day: { stretches } }: { readonly day: DayOfWay }) {
@@ -117,7 +117,7 @@ function Carbon({ day: { stretches } }: { readonly day: DayOfWay }) {
   const motor = stretches.filter(({ carbon_kg: kg }) => kg > 0)
   const modes: Readonly<Record<string, string>> = way.modes
   const kmOnFoot = Math.round(onFoot.reduce((sum, { km }) => sum + km, 0) * 100) / 100
-  // Nothing is saved before a distance is shown.
+  // Shows no savings before it shows a distance.
   if (kmOnFoot < LEAST_KM && motor.length === 0) return null
   const [allKm, spentKg] = stretches.reduce(([k, c], one) => [k + one.km, c + one.carbon_kg], [0, 0])
   const saved = savedMg(allKm * 1e6, spentKg * 1e6) / 1e6

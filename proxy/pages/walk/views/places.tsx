@@ -1,4 +1,4 @@
-/** The next place of each kind along the way, from what this device knows: also without a network. */
+/** The next place of each kind along the route, from stored data, so that it works offline. */
 import { words } from '../words.ts'
 import { PLACE_ICONS } from '../../design/place-icons.ts'
 import { language } from '../../frame/language.ts'

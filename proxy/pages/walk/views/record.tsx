@@ -1,4 +1,4 @@
-/** Recording the way: the switch, what it does now, and what a web page can not do. */
+/** Recording: the switch, its state, and the limits of a web page. */
 import { words } from '../words.ts'
 import { useEffect, useRef } from 'preact/hooks'
 import type { WalkWords } from '#shared/locales/words.ts'
@@ -31,7 +31,7 @@ export function Record() {
   const advice = useRef<HTMLDivElement>(null)
   const was = useRef(on)
   useEffect(() => {
-    // What changed comes into sight: what to do now, or that it has stopped.
+    // Scroll the changed part into view: the advice, or the stopped state.
     if (on !== was.current) (on ? advice : state).current?.scrollIntoView({ block: 'nearest' })
     was.current = on
   }, [on])
@@ -62,7 +62,6 @@ export function Record() {
           <p class="wrong">{record.pausing(minutesOf(pause.to - pause.from), record.causes[pause.cause])}</p>
         )}
       </div>
-      {/* What to do with the phone now. */}
       <div ref={advice} class="advice" aria-live="polite">
         {on && fault !== 'permission' ? (
           <div class="stack-2">
@@ -82,7 +81,7 @@ export function Record() {
   )
 }
 
-/** Faults that the pilgrim can mend. The others are over by themselves, or the gap tells them. */
+/** Faults that the pilgrim can fix. The others pass by themselves, or appear as a gap. */
 const FAULTS: ReadonlySet<PositionFault> = new Set(['permission', 'rough', 'storage', 'no-answer'])
 
 function stateText(record: WalkWords['record'], hasGap: boolean): string {

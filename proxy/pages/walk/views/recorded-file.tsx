@@ -1,4 +1,4 @@
-/** The view of a recorded file. What it needs is a script of its own, because few pilgrims open it. */
+/** The view of a recorded file. Its code is a separate script, because few pilgrims open it. */
 import { signal } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
 import { words } from '../words.ts'

@@ -27,7 +27,7 @@ async function codeOf(userId: string): Promise<Code | null> {
 
 const code = signal<Code | null | 'failed'>(null)
 
-/** The code of the pilgrim, once it is made. An event with LINE needs none. */
+/** The pilgrim's code, once it is generated. An event with LINE needs none. */
 function useCode(): Code | null | 'failed' {
   const userId = person.value?.userId ?? ''
   const spoken = language.value
@@ -51,7 +51,7 @@ const CodeWords = ({ made }: { readonly made: Code }) => (
   </ol>
 )
 
-/** The words of the walk that another one replaces, where they are asked for. */
+/** The recovery code of the walk that is being replaced, on request. */
 export function CodeBehind() {
   const made = useCode()
   return (
@@ -62,7 +62,7 @@ export function CodeBehind() {
   )
 }
 
-/** The words where the walk is to be brought to another app of this phone. */
+/** The code for moving the walk to another app of this phone. */
 export function CodeToCopy() {
   const made = useCode()
   const copied = useSignal(false)

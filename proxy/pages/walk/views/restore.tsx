@@ -1,4 +1,6 @@
-/** A walk from another phone: the code is typed, and the pilgrim is asked whether it is theirs. */
+/**
+ * Takes over a walk from another phone: the code is typed, and the pilgrim confirms that the walk is theirs.
+ */
 import { words } from '../words.ts'
 import { sendSos } from '../emergency/sos.ts'
 import { useEffect, useRef } from 'preact/hooks'
@@ -25,7 +27,7 @@ import type { CodeFault } from '../recovery/recovery-code.ts'
 type Searched = { readonly id: string } | CodeFault
 
 const found = signal<Profile | null>(null)
-/** Whether a link, which may be somebody else's, led here and not a code that was typed. */
+/** Whether it was opened by a link, which may be somebody else's, rather than by a typed code. */
 const foundByLink = signal(false)
 const searching = signal(false)
 /** `lists`: the word lists could not be loaded. */
@@ -61,16 +63,16 @@ async function search(of: () => Promise<Searched>, byLink = false): Promise<void
 
 const findByCode = (typed: string): Promise<void> => search(() => idOfTyped(typed))
 
-/** The other phone's code was photographed: the id is in the address, behind `#restore=`. */
+/** The id from the other phone's QR code: it is in the address after `#restore=`. */
 function findByAddress(): void {
   const id = location.hash.split('=')[1] ?? ''
   if (bytesOfAppId(id) === null) return
-  // Nobody reads it over the shoulder, and the history does not keep it.
+  // Remove the id from the address bar and the history.
   history.replaceState(null, '', '#restore')
   void search(async () => ({ id }), true)
 }
 
-/** The walk as it is now. @returns null: it was erased on the other phone since it was found */
+/** The current state of the walk. @returns null if it was erased on the other phone since it was found */
 async function readAgain(before: Profile): Promise<Profile | null> {
   searching.value = true
   const answer = await client.readProfile({ userId: before.userId })
@@ -79,16 +81,19 @@ async function readAgain(before: Profile): Promise<Profile | null> {
   return answer.error.code === 'not-found' ? null : before
 }
 
-/** The walk that is taken over as soon as the pilgrim has said what becomes of what waits of the walk before. */
+/** The walk to take over once the pilgrim has decided about pending data of the previous one. */
 const asked = signal<Profile | null>(null)
 
-/** Goes on with this walk on this device. Entries belong to one pilgrim: those of the walk before are not left over. */
+/**
+ * Continues this walk on this device. Entries belong to one pilgrim: the previous walk's must be sent or
+ * deleted first.
+ */
 async function takeWalk(chosen: Profile): Promise<void> {
   const taken = await readAgain(chosen)
   if (taken === null) {
     found.value = null
     searchFault.value = 'unknown'
-    // The first page says what happened.
+    // The first page explains what happened.
     if (person.value === null) location.hash = 'gone'
     return
   }
@@ -96,7 +101,7 @@ async function takeWalk(chosen: Profile): Promise<void> {
   if (isOther) {
     searching.value = true
     await sendSos()
-    // Most often it goes now, and nobody has to choose.
+    // Usually everything is sent now, and the pilgrim need not choose.
     if (anythingWaits.value) await sendKept().catch(() => null)
     searching.value = false
   }
@@ -111,20 +116,21 @@ export async function takeOver(taken: Profile): Promise<void> {
     forgetWalk()
   }
   asked.value = found.value = null
-  // What was taken back with another phone is asked for again on the first page.
+  // Start from the values that the service has.
   keep(profile, taken)
   keep(tally, tallyOf(taken.checkins))
   keep(codeIsSafe, true)
-  // The consent is the pilgrim's, not the phone's: it is asked for where the service does not have it, or an older one.
+  // The consent belongs to the pilgrim, not to the phone: ask for it if the service has none, or an older
+  // version.
   const privacyVersion = taken.privacy_agreed ? (taken.privacy_version ?? '') : ''
   const { userId, display_name: name } = taken
   change('taken', {
     person: { userId, name: name ?? '', privacyVersion, known: true },
     agreed: taken.privacy_agreed,
   })
-  // Messages to this device are those of its pilgrim.
+  // Subscribe this device for its new pilgrim.
   void keepHearing()
-  // The typed code, and what was typed for the walk before.
+  // Clear the typed code; drafts of the previous walk go with it.
   keepDraft({ code: null })
   show('walk')
 }
@@ -144,7 +150,7 @@ export function Restore() {
   useEffect(() => {
     found.value = searchFault.value = null
     findByAddress()
-    // A link may be followed while this view is shown.
+    // A link may be opened while this view is shown.
     addEventListener('hashchange', findByAddress)
     return () => removeEventListener('hashchange', findByAddress)
   }, [])
@@ -186,7 +192,7 @@ export function Restore() {
   )
 }
 
-/** What waits of the walk before is sent, saved or deleted before another walk is taken over. */
+/** Pending data of the previous walk are sent, saved or deleted before another one is taken over. */
 function WaitsBefore({ taken }: { readonly taken: Profile }) {
   const { recovery, queue: sentences } = words.value
   const open = queue.value
@@ -220,12 +226,12 @@ function WaitsBefore({ taken }: { readonly taken: Profile }) {
   )
 }
 
-/** The button in the bar below sends the form. */
+/** Id of the form that the button in the bottom bar submits. */
 const FORM = 'code'
 const NUMBERS = Array.from({ length: 12 }, (_, i) => i)
 const fieldOf = (i: number): HTMLElement | null => document.getElementById(`code-${i + 1}`)
 
-/** A field for each word, with its number on the paper. Several words in one go on in the fields after it. */
+/** A field for each word, numbered as on paper. Several pasted words fill the following fields. */
 function Typing() {
   const { recovery } = words.value
   const typed = draftOf('code') ?? []
@@ -233,15 +239,15 @@ function Typing() {
     const given = splitCode(text).map((word) => word.normalize('NFC'))
     const fields = NUMBERS.map((one) => draftOf('code')?.[one] ?? '')
     if (given.length < 2) fields[i] = text.trim()
-    // A whole code begins with its first word, whichever field it is put into.
+    // A complete code starts at the first field, wherever it is pasted.
     else fields.splice(given.length < NUMBERS.length ? i : 0, given.length, ...given)
     keepDraft({ code: fields.slice(0, NUMBERS.length) })
-    // A blank or a Chinese character ends a word.
+    // A space or a Chinese character ends a word.
     if (given.length > 1 || (given.length === 1 && /[\s\p{Script=Han}]$/u.test(text)))
       fieldOf(Math.min(NUMBERS.length - 1, i + given.length))?.focus()
   }
   const fault = useRef<HTMLParagraphElement>(null)
-  // The button is in the bar, which may cover it.
+  // The button bar may cover the message.
   const why = faultText()
   useEffect(() => {
     if (why !== null) fault.current?.scrollIntoView({ block: 'nearest' })
@@ -280,10 +286,10 @@ function Typing() {
   )
 }
 
-/** Nothing but an attribute: as a property it is a boolean, and `off` would switch it on. */
+/** Set as an attribute: the property is a boolean, and `off` would turn it on. */
 const uncorrected = (field: HTMLElement | null): void => field?.setAttribute('autocorrect', 'off')
 
-/** The key chooses a character of an input method. Safari tells it by the key's code alone. */
+/** The key selects a character of an input method. Safari reports it only by the key's code. */
 const isOfInputMethod = ({ isComposing, keyCode }: KeyboardEvent): boolean => isComposing || keyCode === 229
 
 function WordField(props: {
@@ -307,18 +313,18 @@ function WordField(props: {
         spellcheck={false}
         value={value}
         onInput={({ currentTarget, isComposing }) => {
-          // An input method is still asking which character is meant.
+          // An input method is still composing.
           if (!isComposing) onType(currentTarget.value)
         }}
         onCompositionEnd={({ currentTarget }) => onType(currentTarget.value)}
-        // Some browsers drop the line breaks of a pasted text, and with them the ends of the words.
+        // Some browsers drop the line breaks of a pasted text, which separate the words.
         onPaste={(event) => {
           const pasted = event.clipboardData?.getData('text') ?? ''
           if (splitCode(pasted).length < 2) return
           event.preventDefault()
           onType(pasted)
         }}
-        // The next word, and after the last one the search.
+        // Enter moves to the next word, and after the last one starts the search.
         onKeyDown={(event) => {
           const next = fieldOf(number)
           if (event.key !== 'Enter' || isOfInputMethod(event) || next === null) return

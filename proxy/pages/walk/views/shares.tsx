@@ -1,4 +1,4 @@
-/** Links that a pilgrim passes on: made, sent, stopped. */
+/** The pilgrim's share links: create, send, revoke. */
 import { words } from '../words.ts'
 import { signal, useSignal } from '@preact/signals'
 import { Button } from '../../design/button.tsx'
@@ -17,17 +17,17 @@ import { keep, valueOfWalk } from '../session/stored-signals.ts'
 
 type Share = Data<'createShare'>
 
-/** How long a link shows where the pilgrim is. */
+/** Duration for which a link shows the live position. */
 const LIVE_HOURS = 12
 
-/** Null until they were read. */
+/** Null until read. */
 const shares = valueOfWalk<readonly Share[] | null>(null)
-/** Followers see each place sooner while a live link is open. */
+/** Positions are sent more often while a live link is open. */
 shares.subscribe((all) => {
   if (all !== null) keep(liveUntilMs, Math.max(0, ...all.map((one) => Date.parse(one.live_until ?? '') || 0)))
 })
 const shareError = valueOfWalk<ClientError | null>(null)
-/** What failed was a press of the pilgrim, which nobody repeats. */
+/** The failed action was a tap of the pilgrim, which is not retried. */
 const pressFailed = valueOfWalk(false)
 const showsName = signal(true)
 
@@ -38,10 +38,10 @@ function fail(error: ClientError, pressed = true): null {
   return null
 }
 
-/** Changes with each link that is made or stopped: a reading that was asked for before shows what is out of date. */
+/** Incremented when a link is created or revoked: a read that began before is outdated. */
 const sharesChanged = signal(0)
 
-/** Reads again how often the links were opened. What was read stays where that fails. */
+/** Reads the view counts again. A failure keeps what is shown. */
 async function readSharesAgain(): Promise<void> {
   const asked = sharesChanged.peek()
   const answer = await client.listShares({})
@@ -49,7 +49,7 @@ async function readSharesAgain(): Promise<void> {
   else if (asked === sharesChanged.peek()) await show(answer.data.items)
 }
 
-/** Shows links, without those whose end waits to be sent. */
+/** Shows links, without those whose revocation is queued. */
 async function show(all: readonly Share[]): Promise<void> {
   const ending = await entriesOf('unshare')
   shares.value = all.filter(({ id }) => !ending.some(({ fields }) => (fields as Share).id === id))
@@ -68,7 +68,7 @@ const newShareId = (): string =>
     .replaceAll('+', '-')
     .replaceAll('/', '_')
 
-/** @returns null when the service refuses, or the link waits to be made */
+/** @returns null if the service rejects it or the link is still queued */
 async function makeShare(live: boolean): Promise<Share | null> {
   shareError.value = null
   const link: ShareFields = {
@@ -91,10 +91,10 @@ whenSettled('share', (_, { data, error }) => {
   sharesChanged.value++
   shares.value = [data as Share, ...(shares.value ?? [])]
 })
-// What has ended already is no fault.
+// A link that has already ended is not an error.
 whenSettled('unshare', (_, { error }) => void (error && takeRefused('unshare')))
 
-/** @returns whether it is stopped, or will be when it can be sent */
+/** @returns whether it is revoked, or its revocation is queued */
 async function stopShare(id: string): Promise<boolean> {
   shareError.value = null
   const isKept = await keepEntry('unshare', { id })
@@ -110,17 +110,17 @@ async function stopShare(id: string): Promise<boolean> {
 
 /** The link that was copied last. */
 const copied = valueOfWalk<string | null>(null)
-/** The link that the browser could neither share nor copy. */
+/** The link that the browser could neither share nor copy, for copying by hand. */
 const byHand = valueOfWalk<string | null>(null)
 
 const sharesFailed = (): boolean => shares.peek() === null && shareError.peek() !== null
 
-/** Somebody may open a link at any time. */
+/** Followers may open a link at any time. */
 const readOpened = (): void => {
   if ((shares.peek()?.length ?? 0) > 0) void readSharesAgain()
 }
 
-/** The links first; a further one is made behind a press. */
+/** Existing links first; creating another one takes a tap. */
 export function ShareLinks() {
   const { share } = words.value
   useReading(readShares, sharesFailed)
@@ -128,7 +128,7 @@ export function ShareLinks() {
   const hasStopped = useSignal(false)
   const links = shares.value ?? []
   return (
-    // A new link, and that one was stopped, is said above what was pressed.
+    // Messages about a new or revoked link appear above the button.
     <View title={share.title} back step={sharesChanged.value}>
       {shareError.value === null ? null : (
         <Notice kind="warning">{(pressFailed.value ? notDoneSentence : sentenceOf)(shareError.value)}</Notice>
@@ -148,7 +148,7 @@ export function ShareLinks() {
           </section>
         </>
       ) : (
-        // Closed again when it has made one.
+        // Closes again after a link was created.
         <details class="card" key={sharesChanged.value}>
           <summary>{share.another}</summary>
           <Make onMake={() => (hasStopped.value = false)} />
@@ -200,7 +200,7 @@ function Link({ link, onStop }: LinkProps) {
   return (
     <section class="card stack-2" data-share>
       <h2>
-        {/* The page does not count the pilgrim's own look. */}
+        {/* The share page does not count the pilgrim's own visit. */}
         <a href={`${link.url}#own`} target="_blank" rel="noreferrer">
           {untilMs < now() ? share.cardOnly : share.liveUntil(whenText(untilMs, now()))}
         </a>
@@ -231,7 +231,7 @@ function Link({ link, onStop }: LinkProps) {
   )
 }
 
-/** Sends the link by the phone's own sharing; elsewhere the address is copied. */
+/** Sends the link through the phone's share sheet, or copies the address. */
 async function send({ id, url }: Share): Promise<void> {
   copied.value = null
   byHand.value = null
@@ -242,7 +242,7 @@ async function send({ id, url }: Share): Promise<void> {
       copied.value = id
     }
   } catch (error) {
-    // Otherwise the pilgrim closed the phone's own dialog.
+    // An `AbortError` means that the pilgrim closed the share sheet.
     if (!(error instanceof DOMException && error.name === 'AbortError')) byHand.value = id
   }
 }

@@ -1,4 +1,6 @@
-/** The SOS button in the bar: held for two seconds, by finger, mouse or keyboard; and what became of each press. */
+/**
+ * The SOS button in the bar, held for two seconds by finger, mouse or keyboard, and the state of each press.
+ */
 import { useSignal } from '@preact/signals'
 import { useEffect, useRef } from 'preact/hooks'
 import { Button } from '../../design/button.tsx'
@@ -93,7 +95,8 @@ function PressNotice({ press }: { readonly press: SosPress }) {
 }
 
 /**
- * A press that lasts. One that is too short asks, for screen readers and switches, which cannot hold one.
+ * A long press. One that is too short opens a dialog, for screen readers and switch devices, which cannot
+ * hold.
  */
 function useHold() {
   const isHeld = useSignal(false)
@@ -109,13 +112,13 @@ function useHold() {
     release()
     asks.value = false
     pressSos()
-    // What became of it is above every view.
+    // The state of the press is at the top of every view.
     scrollTo(0, 0)
   }
   const begin = () => {
     clearTimeout(timer.current)
     const canSend = canSendSos()
-    // Without a walk it asks when the finger has left the screen, not under it.
+    // Without a walk the dialog opens when the finger is lifted, not under it.
     timer.current = canSend ? window.setTimeout(send, HOLD_MS) : 0
     isHeld.value = canSend
   }

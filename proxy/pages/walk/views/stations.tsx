@@ -1,4 +1,4 @@
-/** The next stations with the times at which the pilgrim arrives at their own pace, from what this device knows. */
+/** The next stations with the pilgrim's arrival times at their own pace, from stored data. */
 import { words } from '../words.ts'
 import { useEffect } from 'preact/hooks'
 import { language } from '../../frame/language.ts'
@@ -13,22 +13,22 @@ import { lastFix, ownTrail } from '../recording/recorder.ts'
 import { consentWithdrawn, person } from '../session/current-state.ts'
 import { openDays } from '../way/kept-days.ts'
 
-/** A place of yesterday says nothing about today. */
+/** An older position says nothing about where the pilgrim is now. */
 const RECENT_MS = 12 * 3_600_000
-/** The watch gives a position each second; what lies ahead does not change so fast. */
+/** The watch reports a position each second; the list changes more slowly. */
 const FIX_EVERY_MS = 15_000
 
 interface Look {
   /** Own pace in km/h; null: not known yet. */
   readonly kmh: number | null
   readonly paceInMinutes: number
-  /** When the pilgrim was there, in epoch milliseconds; null: nobody knows where they are. */
+  /** Time of the last position, in epoch milliseconds; null: no recent position. */
   readonly placeMs: number | null
-  /** Null without a place. */
+  /** Null without a position. */
   readonly ahead: Ahead | null
 }
 
-/** The way so far, as the service has counted it, and then as this device has recorded it. */
+/** The way so far: as counted by the service, then as recorded by this device. */
 const walked = computed(() => {
   const counted = lastPlaces.value.map(({ t, lat, lng }) => ({ t: Date.parse(t), lat, lng }))
   const countedMs = counted.at(-1)?.t ?? -Infinity
@@ -44,31 +44,31 @@ const fixNow = computed(() => {
 
 const isRecent = (t: number | undefined): boolean => t !== undefined && now() - t <= RECENT_MS
 
-/** The way so far and the newest place of it; null: nobody knows where the pilgrim is now. */
+/** The way so far and its newest position; null: no recent position. */
 export function whereabouts() {
   const places = walked.value
-  // A check-in, or another app's point, may be newer than what this page has recorded.
+  // A check-in, or another app's point, may be newer than this page's recording.
   const here = [places.at(-1), fixNow.value].flatMap((one) => one ?? []).toSorted((a, b) => b.t - a.t)[0]
   return here === undefined || !isRecent(here.t) ? null : { walked: places, here }
 }
 
-/** @returns null: the event has no stations, or this device has not read them yet */
+/** @returns null if the event has no stations, or this device has not read them yet */
 function lookAhead(): Look | null {
   const given = route.value
   if (given === null || given.stations.length === 0) return null
   const where = whereabouts()
   if (where === null) return { kmh: null, paceInMinutes: minutesToPace([]), placeMs: null, ahead: null }
   const { walked: places, here } = where
-  // The service may know only the last minutes of what this device has recorded.
+  // The service may have only the last minutes of this device's recording.
   const kmh = paceOf(places) ?? paceOf(ownTrail())
   const paceInMinutes = Math.min(minutesToPace(places), minutesToPace(ownTrail()))
   return { kmh, paceInMinutes, placeMs: here.t, ahead: aheadOf(given, { walked: places, here, kmh }, now()) }
 }
 
-/** Another phone or app has recorded what tells the pace: the way is read, so that every view tells the same times. */
+/** The pace comes from another phone or app: read the way, so that every view shows the same times. */
 const needsWay = computed(() => (profile.value?.km ?? 0) > 0 && paceOf(ownTrail()) === null)
 
-/** Reads the route, and the own way where this device alone does not know the pace. */
+/** Reads the route, and the own way if this device cannot compute the pace alone. */
 async function readAhead(): Promise<void> {
   await openDays(person.value?.userId ?? '')
   await readRoute()
@@ -81,10 +81,10 @@ interface LookProps {
   readonly look: Look
 }
 
-/** The next station alone, below the button. */
+/** Only the next station, below the button. */
 export function NextOfAll() {
   useReading(readAhead, aheadFailed)
-  // The profile may say only now that there is a way.
+  // The profile may arrive later and show that there is a way.
   const needed = needsWay.value
   useEffect(() => void (needed && readWay()), [needed])
   const look = lookAhead()
@@ -137,7 +137,7 @@ export function Stations() {
   )
 }
 
-/** When times are shown; nothing while nobody walks, as the consent is withdrawn. */
+/** When times will be shown; nothing while the consent is withdrawn. */
 const TimesLater = ({ look }: LookProps) =>
   consentWithdrawn.value ? null : <p class="quiet">{words.value.way.estimateLater(look.paceInMinutes)}</p>
 
@@ -154,7 +154,7 @@ function Elsewhere({ look: { ahead } }: LookProps) {
   return words.value.way.noPlace
 }
 
-/** An older place is told with its time. */
+/** An older position is shown with its time. */
 const OLD_MS = 10 * 60_000
 
 /** @param placeMs as of {@link Look} */

@@ -1,4 +1,7 @@
-/** What concerns the whole app, above every view: the event's status, the clock, the log-in, a new version. */
+/**
+ * Notices that concern the whole app, above every view: the event's status, the clock, the log-in, a new
+ * version.
+ */
 import { words } from '../words.ts'
 import type { WalkWords } from '#shared/locales/words.ts'
 import { Button } from '../../design/button.tsx'
@@ -56,7 +59,7 @@ export function Status() {
   )
 }
 
-/** The way out of LINE's own browser. With open identity the walk goes along, as to another phone. */
+/** Leaves LINE's own browser. With open identity the walk is transferred as to another phone. */
 export function OutsideLine() {
   const { outsideLine, outsideLineButton, inLine } = words.value.status
   const leave = leaveLine()
@@ -73,7 +76,7 @@ export function OutsideLine() {
   )
 }
 
-/** The event's name, which says in a rehearsal that it is one. */
+/** The event's name during a rehearsal, which identifies it as one. */
 function Rehearsal() {
   const event = config.value
   return event?.rehearsal === true ? <Notice>{event.names?.[language.value] ?? event.name}</Notice> : null
@@ -96,7 +99,7 @@ export function EventStatus() {
   )
 }
 
-/** The token of LINE has expired: nothing is sent until the pilgrim logs in again. */
+/** The LINE token has expired: nothing is sent until the pilgrim logs in again. */
 function SignIn({ words }: { readonly words: WalkWords['problems'] }) {
   if (!signInNeeded.value) return null
   const signIn = async () => {
@@ -117,8 +120,8 @@ function SignIn({ words }: { readonly words: WalkWords['problems'] }) {
 }
 
 /**
- * A new privacy notice is agreed to or declined; the walk goes on meanwhile. Whoever declines has taken back the
- * consent, and is not asked again.
+ * Asks to agree to a new privacy notice; the walk goes on meanwhile. Declining withdraws the consent, and is
+ * not asked again.
  */
 export function NewConsent() {
   const decline = useChange()

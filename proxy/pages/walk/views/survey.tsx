@@ -1,4 +1,4 @@
-/** The survey, one question at a time. Each answer is kept on the device at once. */
+/** The survey, one question at a time. Each answer is stored on the device at once. */
 import { SURVEY_FILES, words } from '../words.ts'
 import { signal } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
@@ -27,7 +27,7 @@ import { Closed } from './feedback-tab.tsx'
 import { Again, NotDone, Notice, NotLoaded } from './notice.tsx'
 import { View } from './view.tsx'
 
-/** Words in the language that was chosen last; `missing`: they could not be loaded. */
+/** Texts in the language chosen last; `missing`: they could not be loaded. */
 const survey = signal<SurveyWords | 'missing' | null>(null)
 
 async function loadWords(chosen: Language): Promise<void> {
@@ -76,7 +76,7 @@ export function Survey() {
   )
 }
 
-/** What became of the answers: they have arrived, or they wait and are sent by themselves. */
+/** State of the answers: arrived, or queued and sent automatically. */
 function Outcome({ own }: { readonly own: SurveyWords }) {
   const why = whyWaits()
   return surveyState.value === 'sent' ? (
@@ -127,7 +127,7 @@ interface OpenProps {
   readonly questions: readonly Question[]
 }
 
-/** How many questions before the last have no answer, before the answers are sent. */
+/** Number of unanswered questions before the last, shown before sending. */
 function Open({ words, questions }: OpenProps) {
   const open = questions.slice(0, -1).filter(({ name }) => answers.value[name] === undefined)
   if (open.length === 0) return null

@@ -7,7 +7,7 @@ import { goBack, TAB_OF, view } from '../route.ts'
 import { SosButton } from './sos.tsx'
 
 const TABS = ['walk', 'way', 'say', 'me'] as const
-/** It goes on while other views are shown. Before the first position nothing is recorded. */
+/** Shown on all tabs while recording. Before the first position nothing is recorded. */
 const isRecording = computed(
   () => recordsHere.value && positionFault.value === null && lastFix.value !== null,
 )

@@ -1,6 +1,6 @@
 /**
- * Tracker apps that record with the screen off: which one to take, where it comes from, and one touch that sets it
- * up.
+ * Tracker apps that record with the screen off: which one to use, where to install it, and a button that sets
+ * it up.
  */
 import { words } from '../words.ts'
 import { signal, useSignal } from '@preact/signals'
@@ -24,7 +24,7 @@ type MadeTracker = Data<'createTracker'>
 type Tracker = Data<'listTrackers'>['items'][number]
 
 const list = valueOfWalk<readonly Tracker[]>([])
-/** The tracker that was just made: its key is shown once. */
+/** The tracker just created: its key is shown once. */
 const made = valueOfWalk<{ readonly app: TrackerApp; readonly tracker: MadeTracker } | null>(null)
 const making = signal<TrackerApp | null>(null)
 const trackerError = valueOfWalk<ClientError | null>(null)
@@ -41,7 +41,7 @@ async function readTrackers(): Promise<void> {
   else fail(answer.error)
 }
 
-/** Reads them again while they are shown. A failure leaves what is shown. */
+/** Reads the trackers again while they are shown. A failure keeps what is shown. */
 async function readTrackersAgain(): Promise<void> {
   if (list.peek().length === 0) return
   const answer = await client.listTrackers({})
@@ -69,7 +69,7 @@ interface AppProps {
   readonly app: TrackerApp
 }
 
-/** Those that this phone can install, the recommended one first. */
+/** The apps available for this phone, the recommended one first. */
 const APPS = (Object.keys(TRACKER_APPS) as TrackerApp[]).filter((app) => shopsOf(app).length > 0)
 
 const nameOf = (label: string | null): string | null =>
@@ -110,7 +110,7 @@ export function Trackers() {
   )
 }
 
-/** Install it, then set it up. */
+/** Steps: install the app, then set it up. */
 function AppSteps({ app }: AppProps) {
   const { trackers } = words.value
   const shops = shopsOf(app)
@@ -175,11 +175,11 @@ function Connected() {
   )
 }
 
-/** For so long the service remembers when an app has sent. */
+/** How long the service remembers when an app last sent. */
 const REMEMBERED_MS = 3 * 86_400_000
 
 /**
- * Whether the app really sends. A new connection has time.
+ * Whether the app is sending. A new connection is given some time.
  * @param props.at absent: the service does not know at the moment
  */
 function LastUsed(props: {
@@ -199,7 +199,7 @@ function LastUsed(props: {
 
 function SetUp({ app, tracker }: AppProps & { readonly tracker: MadeTracker }) {
   const { url, link } = tracker.apps[app]
-  // Without a link, or where the browser does not copy, the address is read and typed.
+  // Without a link, or if the browser cannot copy, the address is typed by hand.
   const { byHand, address, osmandAddress } = words.value.trackers
   const isOwnTracks = app === 'owntracks'
   const about = isOwnTracks ? byHand : app === 'osmand' ? osmandAddress : address

@@ -1,4 +1,4 @@
-/** How views ask the service: for what they show, and for what the pilgrim changes. */
+/** Hooks with which views call the service: to read what they show, and to change it. */
 import { useEffect } from 'preact/hooks'
 import { useSignal } from '@preact/signals'
 import type { ComponentChildren } from 'preact'
@@ -12,8 +12,8 @@ const AGAIN_MS = 20_000
 
 /**
  * Reads when the view is opened, when the network is back, and again while that is needed.
- * @param read the same function at each drawing
- * @param isNeeded whether the last reading has failed, or what it read has changed since
+ * @param read the same function at each render
+ * @param isNeeded whether the last read failed, or its data are outdated
  */
 export function useReading(read: () => Promise<unknown>, isNeeded: () => boolean): void {
   useEffect(() => {
@@ -33,8 +33,9 @@ export function useReading(read: () => Promise<unknown>, isNeeded: () => boolean
 const MINUTE_MS = 60_000
 
 /**
- * Reads what others change: each minute, and when somebody looks again; not while hidden or offline.
- * @param read the same function at each drawing
+ * Reads data that others change: every minute, and when the page becomes visible; not while hidden or
+ * offline.
+ * @param read the same function at each render
  */
 export function useEachMinute(read: () => unknown): void {
   useEffect(() => {
@@ -50,10 +51,10 @@ export function useEachMinute(read: () => unknown): void {
   }, [read])
 }
 
-/** Whether the organisers have what the pilgrim has said of name and consent, or it waits. */
+/** Whether name and consent have reached the organisers or are queued. */
 export const toldText = (): string => words.value.me[person.value?.known === false ? 'waits' : 'saved']
 
-/** Runs a change and says how it went. */
+/** Runs a change and shows its result. */
 export function useChange() {
   const error = useSignal<ClientError | null>(null)
   const done = useSignal(false)
@@ -65,7 +66,7 @@ export function useChange() {
       if (error.value !== null) return <NotDone error={error.value} />
       return done.value && saved !== null ? <p aria-live="polite">{saved}</p> : null
     },
-    /** Keeps what waits in the outbox. @returns whether the device has kept it */
+    /** Queues a change in the outbox. @returns whether the device has stored it */
     async keep(change: () => Promise<Kept>): Promise<boolean> {
       const kept = await change()
       done.value = kept.ok

@@ -6,11 +6,14 @@ import { BackBar } from './tabs.tsx'
 
 interface ViewProps {
   readonly title: ComponentChildren
-  /** It is behind a tab, or behind the first page. */
+  /** The view is behind a tab or the first page. */
   readonly back?: boolean
-  /** The one thing to do in a long view: a button that stays in reach, beside the way back. */
+  /** The main action of a long view: a button that stays in reach, beside the back button. */
   readonly action?: ComponentChildren
-  /** Another one is another content, which is read from its top, not from where the button before it was. */
+  /**
+   * A new value means new content, which is read from its top rather than from the previous button's
+   * position.
+   */
   readonly step?: unknown
   readonly children: ComponentChildren
 }

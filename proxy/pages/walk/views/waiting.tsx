@@ -1,4 +1,4 @@
-/** What is on this device and not at the service yet. */
+/** Data on this device that the service does not have yet. */
 import { words } from '../words.ts'
 import type { TrackQueue } from '#shared/client/index.ts'
 import { Button } from '../../design/button.tsx'
@@ -12,7 +12,7 @@ import { queue, sendNow, storeBlocked, waiting, waitingPoints } from '../outbox.
 import { now } from '../session/clock.ts'
 import { Notice } from './notice.tsx'
 
-/** Points that are merely collected for the next request are nothing to talk about. */
+/** Fewer points are just being collected for the next request, and not shown. */
 const FEW = 5
 const SAID_MS = 8_000
 
@@ -51,7 +51,7 @@ export function Waiting() {
 
 type State = NonNullable<typeof waiting.value>
 
-/** What the queue holds, why it was not sent, and when it is tried again. */
+/** Contents of the queue, why they are unsent, and the time of the next attempt. */
 function CheckInsAndPoints(props: { readonly queue: TrackQueue; readonly state: State }) {
   const { queue: open, state } = props
   const { checkIns, points } = state.waiting
@@ -88,13 +88,13 @@ function CheckInsAndPoints(props: { readonly queue: TrackQueue; readonly state: 
   )
 }
 
-/** What was told to the organisers and is not with them yet. */
+/** Reports, answers and profile changes that have not reached the organisers. */
 export const toldAndWaiting = (): readonly string[] => [
   ...(reportWaits.value ? [words.value.feedback.waits] : []),
   ...(surveyWaits.value ? [words.value.say.surveyWaits] : []),
 ]
 
-/** Says what became of it, also where nothing has changed: a touch that shows nothing seems to be none. */
+/** Shows the result even if nothing has changed: a tap without a reaction looks broken. */
 async function sendAndSay(open: TrackQueue): Promise<void> {
   const { queue: messages, problems } = words.value
   const state = await sendNow(open)
@@ -106,7 +106,7 @@ async function sendAndSay(open: TrackQueue): Promise<void> {
   showToast(messages.notSent(sentenceOf(waitOf(state)) + next), { forMs: SAID_MS, warning: true })
 }
 
-/** Gives what waits as a file. */
+/** Saves the pending points as a file. */
 export const SaveWaiting = (props: { readonly queue: TrackQueue }) => (
   <Button
     kind="plain"
@@ -129,7 +129,7 @@ function Rejected(props: { readonly queue: TrackQueue; readonly number: number }
   )
 }
 
-/** Why what waits was not sent; null: it is on its way, or nothing waits. */
+/** Why pending data are unsent; null: they are being sent, or there are none. */
 export function whyWaits(): string | null {
   const state = waiting.value
   return state === null || state.why === null ? null : sentenceOf(waitOf(state))

@@ -1,4 +1,4 @@
-/** The first tab: check in, record, and what waits to be sent. */
+/** The first tab: check in, record, and pending data. */
 import { words } from '../words.ts'
 import { signal } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
@@ -23,7 +23,7 @@ import { pageWords } from '../../frame/language.ts'
 
 export const Walk = () => (config.value?.status === 'ended' ? <AfterEnd /> : <OnTheWay />)
 
-/** The event has ended: what the pilgrim has achieved, to keep and to show. */
+/** The event has ended: the pilgrim's result, to keep and to show. */
 const AfterEnd = () => (
   <View title={person.value?.name ?? ''}>
     <Level checkIns={totalCheckIns.value} />
@@ -60,14 +60,15 @@ const RecoveryReminder = () =>
     </Notice>
   )
 
-/** There is something to lose. */
+/** Whether there is a walk to lose. */
 const hasWalked = (): boolean => totalCheckIns.value > 0 || (profile.value?.km ?? 0) > 0
 
 /**
- * A check-in that was counted is told for so long to whoever looks. Then recording's state and its button are in sight.
+ * How long a counted check-in is shown while the app is visible. Then the recording state and its button take
+ * its place.
  */
 const TOLD_MS = 10_000
-/** So long the seal shows the check-in. Another one within this time counts once. */
+/** How long the seal shows the check-in. Another one within this time counts as the same. */
 const STAMPED_MS = 60_000
 
 const PIN =
@@ -134,10 +135,13 @@ function Said() {
   )
 }
 
-/** The check-in that has been told as counted. */
+/** The check-in that has been shown as counted. */
 const toldCheckIn = signal<typeof lastCheckIn.value>(null)
 
-/** Notes that a check-in has been told as counted, once it was in sight for long enough. What did not count stays. */
+/**
+ * Notes that a check-in was shown as counted, once it was visible for long enough. One that did not count
+ * stays.
+ */
 function useTelling(last: typeof lastCheckIn.value): void {
   const isPlain = last?.state === 'counted' && last.inRange && !last.clockCorrected
   const isDark = darkScreen.value

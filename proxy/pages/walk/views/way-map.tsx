@@ -1,4 +1,4 @@
-/** The map of the own way. It is a script of its own, which the first view does not need. */
+/** The map of the own way. It is a separate script, which the first view does not need. */
 import { computed, effect, signal } from '@preact/signals'
 import { useEffect, useRef } from 'preact/hooks'
 import { drawInColours } from '../../frame/theme.ts'
@@ -21,14 +21,14 @@ export { Controls } from '../../map/map-parts.tsx'
 const counties = signal<AtlasShapes | null>(null)
 const towns = signal<AtlasShapes | null>(null)
 
-/** Coasts and borders, once. The service worker keeps the files. */
+/** Loads coasts and borders once. The service worker caches the files. */
 function loadGround(): void {
   const { files } = pageData()
   if (counties.value === null) void loadAtlas(files['counties'], (shapes) => (counties.value = shapes))
   if (towns.value === null) void loadAtlas(files['towns'], (shapes) => (towns.value = shapes))
 }
 
-/** Whether the map shows anything whose source must be named. */
+/** Whether the map shows data whose source must be named. */
 export const hasAtlas = computed(() => counties.value !== null)
 
 const drawn = computed(() => (route.value === null ? null : routeShapes(route.value)))
@@ -47,28 +47,28 @@ const ground = computed<Ground>(() => ({
   language: language.value,
 }))
 
-/** What is shown of a day without a place. */
+/** Area shown for a day without a position. */
 const wholeRoute = (): Bounds => drawn.value?.bounds ?? LAND
 
 interface WayMapProps {
-  /** What to draw in place of the day that the views show; the same object at each drawing. */
+  /** Way to draw in place of the selected day; the same object at each render. */
   readonly drawn?: DrawnWay
-  /** A picture that nobody moves, and that is described elsewhere. */
+  /** A static picture that is described elsewhere. */
   readonly still?: boolean
-  /** What it shows, and how it is moved by keys, for screen readers. */
+  /** Description and keyboard help, for screen readers. */
   readonly label?: string
   readonly keys?: string
-  /** Gets the camera while there is one; the same function at each drawing. */
+  /** Receives the camera while there is one; the same function at each render. */
   readonly onCamera?: (camera: MapFrame | null) => void
 }
 
-/** A short way is no blot. */
+/** Keeps a short way recognisable instead of a blot. */
 const CLOSEST = 15.5
-/** Room for what lies over the picture, and over the large map below its header, in rem of 16 px. */
+/** Room for overlays on the picture, and on the large map below its header, in rem of 16 px. */
 const PICTURE = { top: 4, right: 2, bottom: 5, left: 2 }
 const LARGE = { top: 1.5, right: 4, bottom: 3.5, left: 2.5 }
 
-/** The room at the edges in CSS pixels, with letters of this size and what stands over the map now. */
+/** Room at the edges in CSS pixels, for the current letter size and the overlays now shown. */
 function insetsOf(frame: HTMLElement, still: boolean): Insets {
   const rem = Number.parseFloat(getComputedStyle(document.documentElement).fontSize)
   const { top, right, bottom, left } = still ? PICTURE : LARGE
@@ -111,7 +111,7 @@ export function WayMap({ drawn: given, still = false, label, keys, onCamera }: W
       const day = shownDay.value
       const way = given ?? day?.way
       bounds = (way ? wayShapes(way).bounds : null) ?? wholeRoute()
-      // The same day has grown: the map looks at all of it, unless the pilgrim has moved it.
+      // The same day has grown: show all of it, unless the pilgrim has moved the map.
       if (day?.day === seen) camera.refit()
       else camera.follow()
       seen = day?.day

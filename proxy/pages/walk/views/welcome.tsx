@@ -1,4 +1,4 @@
-/** The first minute: a name, the consent, done. */
+/** The registration: a name and the consent. */
 import { language, pageWords } from '../../frame/language.ts'
 import { words } from '../words.ts'
 import { signal, useSignal } from '@preact/signals'
@@ -22,7 +22,7 @@ import { Again, NotDone, Notice } from './notice.tsx'
 import { View } from './view.tsx'
 import { standalone } from './install.tsx'
 
-/** What the first page says about data that were deleted. */
+/** Messages of the first page about deleted data. */
 const OUTCOMES = ['erased', 'erasing', 'gone'] as const
 
 export function Welcome() {
@@ -44,7 +44,7 @@ export function Welcome() {
       </View>
     )
   const name = event.names?.[language.value] ?? event.name
-  // Nobody can begin any more. A walk can still be brought to this phone.
+  // The event no longer accepts registrations, but a walk can still be moved to this phone.
   if (event.status === 'ended')
     return (
       <View title={name}>
@@ -73,7 +73,7 @@ export function Welcome() {
 
 const NAME = '\ufffc'
 
-/** The sentence with the event's name, which stays whole where a line can hold it. */
+/** The heading with the event's name, which is not broken if it fits on a line. */
 function Title({ words, event }: { readonly words: WalkWords['welcome']; readonly event: string }) {
   const [before, after] = words.title(NAME).split(NAME)
   return (
@@ -98,7 +98,7 @@ function Form(props: { readonly version: string; readonly liffId: string | null 
     const userId = token === null ? newAppId() : lineUserId(token)!
     keepDraft({ name: null })
     change('begun', { userId, name: given, privacyVersion: version, known: false })
-    // The form was read to its end; the app begins at its top.
+    // The form was scrolled to its end; the app begins at the top.
     scrollTo(0, 0)
     void introduce()
   }
@@ -138,10 +138,13 @@ function Form(props: { readonly version: string; readonly liffId: string | null 
   )
 }
 
-/** Token of who is logged in with LINE; `'looking'` while the SDK starts, null when nobody is or it can not start. */
+/**
+ * Token of the logged-in LINE account; `'looking'` while the SDK starts, null if logged out or the SDK cannot
+ * start.
+ */
 const lineLogin = signal<string | null>('looking')
 const lineFailed = signal(false)
-/** The button was pressed. It may be pressed while the SDK still starts. */
+/** The button was pressed, possibly while the SDK was still starting. */
 const lineAsked = signal(false)
 
 async function lookAtLine(liffId: string | null, ask: boolean): Promise<void> {
@@ -221,8 +224,8 @@ export const Sentences = ({ of }: { readonly of: readonly string[] }) => (
 )
 
 /**
- * What the public map can show of the pilgrim. A configuration that an older release has kept lacks `crowd`; then no
- * crowd is promised.
+ * What the public map can show about the pilgrim. A configuration stored by an older release lacks `crowd`;
+ * then no minimum crowd is promised.
  */
 export const publicMapSentence = (): string => {
   const { crowds, single } = words.value.publicMap
@@ -235,7 +238,7 @@ function consentSentences(): string[] {
   return [...consent.slice(0, -1), publicMapSentence(), ...consent.slice(-1)]
 }
 
-/** Whom to ask, and until when the data are kept. */
+/** Whom to contact, and how long the data are stored. */
 function organiserSentences(): string[] {
   const { organiser, contact, kept } = words.value.welcome
   const { organiser: name = null, contact: at = null, kept_until: until = null } = config.value?.notice ?? {}

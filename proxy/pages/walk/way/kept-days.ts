@@ -1,11 +1,12 @@
 /**
- * Days of the pilgrim's way on this device. They are large, so they are read from the database when a view needs them.
+ * Days of the pilgrim's way on this device. They are large, so they are read from the database only when a
+ * view needs them.
  */
 import type { Data } from '#shared/client/index.ts'
 import { LARGE, readLarge, valueOfWalk, write } from '../session/stored-signals.ts'
 
 export interface DayOfWay extends Pick<Data<'readOwnWalk'>, 'line' | 'stretches' | 'checkins'> {
-  /** The sums that the day had when it was read: others mean that it has changed. */
+  /** The day's sums when it was read; if they differ, the day has changed. */
   readonly km: number
   readonly checkIns: number
 }
@@ -16,12 +17,12 @@ interface Days {
 }
 
 const NAME = LARGE[0]!
-/** About a day's walk each: all of a pilgrimage, and far below what a browser keeps for a page. */
+/** A day of walking each: enough for a pilgrimage, and far below a browser's storage limit. */
 const MOST_DAYS = 20
 
 const held = valueOfWalk<Days | null>(null)
 
-/** Reads what the device has of this pilgrim; once. */
+/** Reads the stored days of this pilgrim, once. */
 export async function openDays(userId: string): Promise<void> {
   if (held.value?.userId === userId) return
   const stored = (await readLarge(NAME)) as Days | null

@@ -1,6 +1,6 @@
 /**
- * The pilgrim's own way as the service counted it. The sums of all days, and each day that was read, stay on this
- * device, so that every day can be looked at in a dead zone.
+ * The pilgrim's own way as the service counted it. The sums of all days, and each day that was read, stay on
+ * this device, so that they can be viewed offline.
  */
 import { computed, effect, signal } from '@preact/signals'
 import type { ClientError, Data } from '#shared/client/index.ts'
@@ -11,24 +11,24 @@ import { dayOf, type DayOfWay, keepDay, openDays } from './kept-days.ts'
 
 type OwnWalk = Data<'readOwnWalk'>
 export type Route = Data<'readRoute'>
-/** Sums of all days; the parts of single days are in `kept-days.ts`. */
+/** Sums of all days; single days are in `kept-days.ts`. */
 type OwnSums = Pick<OwnWalk, 'userId' | 'as_of' | 'pending' | 'days'>
 type Sums = OwnWalk['days'][number]
 
 export interface ShownDay {
   readonly day: string
   readonly sums: Sums
-  /** Null: this device has not read it yet. */
+  /** Null: not read on this device yet. */
   readonly way: DayOfWay | null
 }
 
 const sums = valueOfWalk<OwnSums | null>(null, 'walk-way')
 export const route = kept<Route | null>('walk-route', null)
 export const wayError = signal<ClientError | null>(null)
-/** The day that the pilgrim looks at; null: the last one. */
+/** The selected day; null: the last one. */
 const chosen = valueOfWalk<string | null>(null)
 
-/** The sums of this pilgrim: another one's walk may have been on this device before. */
+/** The sums of this pilgrim: the device may have had another walk before. */
 export const ownSums = computed(() =>
   sums.value !== null && sums.value.userId === person.value?.userId ? sums.value : null,
 )
@@ -43,14 +43,14 @@ export const shownDay = computed(() => {
 export const lastPlaces = computed((): DayOfWay['line'] =>
   (ownSums.value?.days.slice(-2) ?? []).flatMap(({ day }) => dayOf(day)?.line ?? []),
 )
-/** The other days, as far as this device has read them. */
+/** The other days that this device has read. */
 export const otherDays = computed((): readonly DayOfWay[] =>
   (ownSums.value?.days ?? [])
     .filter(({ day }) => day !== shownDay.value?.day)
     .flatMap(({ day }) => dayOf(day) ?? []),
 )
 
-/** Reads a day, by default the last one, and keeps it. @returns whether the service answered */
+/** Reads a day, by default the last one, and stores it. @returns whether the service responded */
 async function readDay(day?: string): Promise<boolean> {
   const answer = await client.readOwnWalk(day === undefined ? {} : { day })
   wayError.value = answer.ok ? null : answer.error
@@ -66,13 +66,13 @@ async function readDay(day?: string): Promise<boolean> {
   return true
 }
 
-/** Shows a day at once if this device has it, and reads it anew. */
+/** Shows a day at once if this device has it, and reads it again. */
 export async function showDay(day: string): Promise<void> {
   chosen.value = day
   await readDay(day)
 }
 
-/** Days of which this device has nothing, or something older. */
+/** Days that this device lacks or has in an older version. */
 const missingDays = (): readonly Sums[] =>
   (ownSums.value?.days ?? []).filter(({ day, km, checkins }) => {
     const held = dayOf(day)
@@ -81,7 +81,7 @@ const missingDays = (): readonly Sums[] =>
 
 let reading: Promise<void> | null = null
 
-/** Reads the route, where the organisers have another one than the device. */
+/** Reads the route if the organisers have changed it. */
 export async function readRoute(): Promise<void> {
   const version = config.value?.route ?? null
   if (route.value !== null && route.value.version === version) return
@@ -93,7 +93,9 @@ effect(() => {
   if (version !== undefined && route.peek() !== null && route.peek()!.version !== version) void readRoute()
 })
 
-/** Reads the last day, then the days that this device does not have, and the route. One call at a time. */
+/**
+ * Reads the last day, then the days that this device lacks, and the route. Concurrent calls share one read.
+ */
 export function readWay(): Promise<void> {
   return (reading ??= readAll().finally(() => (reading = null)))
 }

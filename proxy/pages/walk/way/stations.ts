@@ -1,4 +1,7 @@
-/** The next stations and places of the route, and when the pilgrim reaches a station at their own pace. Pure functions. */
+/**
+ * The next stations and places of the route, and when the pilgrim reaches a station at their own pace. Pure
+ * functions.
+ */
 import {
   kmAlong,
   type MeasuredRoute,
@@ -28,10 +31,10 @@ export interface NextStation {
   readonly atMs: number | null
 }
 
-/** The pace is that of the last hours; a rest belongs to it. */
+/** Window over which the pace is computed, including rests. */
 const PACE_MS = 3 * 3_600_000
 const MIN_PACE_MS = 20 * 60_000
-/** Faster is no walk. */
+/** Above this speed it is not walking. */
 const MAX_KMH = 15
 const MOST = 3
 
@@ -42,16 +45,14 @@ const measuredOf = (route: Pick<Route, 'lines' | 'km'>): MeasuredRoute => {
   return held
 }
 
-/**
- * For how many minutes more the pilgrim has to walk until the pace is known, as long as the walk goes on; at least 1.
- */
+/** Minutes of walking until the pace is known, if the walk goes on; at least 1. */
 export function minutesToPace(line: readonly TimedPlace[]): number {
   const last = line.at(-1)?.t ?? 0
   const first = line.find(({ t }) => last - t <= PACE_MS)?.t ?? last
   return Math.max(1, Math.ceil((MIN_PACE_MS - (last - first)) / 60_000))
 }
 
-/** Mean speed of the last three hours on the way, rests included, in km/h; null: too little is known. */
+/** Mean speed over the last three hours, rests included, in km/h; null: too little is known. */
 export function paceOf(line: readonly TimedPlace[]): number | null {
   const last = line.at(-1)
   if (last === undefined) return null
@@ -66,7 +67,7 @@ export function paceOf(line: readonly TimedPlace[]): number | null {
 
 /**
  * The next stations, nearest first; none off the route.
- * @param walked the way so far, in the order of time
+ * @param walked the way so far, in order of time
  * @param kmh own pace; null: not known
  */
 export function nextStations(
@@ -91,7 +92,7 @@ export function nextStations(
 /** What lies ahead of the pilgrim. */
 export type Ahead =
   | { readonly is: 'stations'; readonly next: readonly NextStation[] }
-  /** The last station is behind the pilgrim. */
+  /** The pilgrim has passed the last station. */
   | { readonly is: 'end' }
   /** Too far from the route; see {@link wayToRoute}. */
   | { readonly is: 'off'; readonly metres: number; readonly direction: number }
@@ -125,20 +126,20 @@ interface Whereabouts {
   readonly kmh: number | null
 }
 
-/** The last hours of the way as this device recorded them: in a dead zone the service does not know them yet. */
+/** The last hours of the way as this device recorded them; offline, the service does not know them yet. */
 export interface Trail {
-  /** Whose trail it is: another pilgrim may go on with this device. */
+  /** Its owner: another pilgrim may continue on this device. */
   readonly userId: string
   /** Places in the order of time. */
   readonly places: readonly TimedPlace[]
 }
 
-/** A little more than the time of which the pace is. */
+/** Slightly longer than the window of the pace. */
 const KEPT_MS = 4 * 3_600_000
-/** One place in this time is enough for a walk, and the device writes less. */
+/** One place per interval is enough for a walk, and limits writes. */
 const EVERY_MS = 60_000
 
-/** The trail after a place. A clock that was set back begins a new one. */
+/** Adds a place to the trail. A clock that was set back starts a new one. */
 export function trailAfter(trail: Trail, userId: string, { t, lat, lng }: TimedPlace): Trail {
   const last = trail.userId === userId ? trail.places.at(-1) : undefined
   if (last === undefined || last.t - t > CLOCK_TOLERANCE_MS) return { userId, places: [{ t, lat, lng }] }

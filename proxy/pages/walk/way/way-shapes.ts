@@ -25,22 +25,22 @@ const placed = ({ lat, lng }: { readonly lat: number; readonly lng: number }): P
 
 type Kind = 'onFoot' | 'byMotor' | 'gaps'
 
-/** Shorter silences, and rests, are no gap. */
+/** Shorter silences and rests are not gaps. */
 const GAP_MS = 600_000
 const GAP_M = 300
 
 const isGap = (from: Fix, to: Fix): boolean =>
   Date.parse(to.t) - Date.parse(from.t) > GAP_MS && metresBetween(from, to) > GAP_M
 
-/** Cuts the line where the mode changes. A cut belongs to both parts. */
+/** Splits the line where the mode changes. A split point belongs to both parts. */
 function partsOf({ line, stretches }: DrawnWay): Record<Kind, Fix[][]> {
   const motor = stretches.filter(({ carbon_kg: kg }) => kg > 0)
   const parts: Record<Kind, Fix[][]> = { onFoot: [], byMotor: [], gaps: [] }
   let [last, lastKind]: [Fix[] | null, string] = [null, '']
   for (let i = 1; i < line.length; i++) {
     const [from, to] = [line[i - 1]!, line[i]!]
-    // The distance to a place belongs to the stretch in which the place lies; the place before may be from before a
-    // rest.
+    // The distance to a place belongs to the stretch in which the place lies; the place before may be from
+    // before a rest.
     const isRide = motor.some((one) => one.from < to.t && to.t <= one.to)
     const kind = isRide ? 'byMotor' : isGap(from, to) ? 'gaps' : 'onFoot'
     if (last === null || kind !== lastKind) parts[kind].push((last = [from]))
@@ -57,7 +57,7 @@ export function wayShapes(day: DrawnWay): BoundedWay {
   const { onFoot, byMotor, gaps } = partsOf(day)
   const [first, last] = [day.line[0], day.line.at(-1)]
   const checkIns = day.checkins.filter(isPlace).map((one) => ({ ...placed(one), counts: one.in_range }))
-  // A check-in far from the route would make the way a blot.
+  // A check-in far from the route would shrink the way to a blot.
   const seen = [...day.line.map(placed), ...checkIns.filter(({ counts }) => counts)]
   const shown = seen.length > 0 ? seen : checkIns
   return {

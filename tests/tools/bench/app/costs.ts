@@ -217,7 +217,7 @@ const APP_ROWS: readonly AppRow[] = [
 ]
 
 /** Recorders of the largest event that is planned for. */
-export const PHONES = 250_000
+const PHONES = 250_000
 
 /** Measures every row, one after the other. */
 export async function measureAppRows(): Promise<readonly (readonly [AppRow, AppCost])[]> {

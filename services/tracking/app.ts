@@ -36,7 +36,7 @@ import { PublicMap } from './map/public-map.ts'
 import { createMap } from './map/show-map.ts'
 import { isClaim } from '#shared/service/security/claims.ts'
 import { CLAIM_MEASURES } from '#shared/core/rules/claim-measures.ts'
-import { createAheadNoter, createKeyFinder, createUseNoter } from './tracker-apps/find-key.ts'
+import { TrackerKeys } from './tracker-apps/find-key.ts'
 import { createTracker, listTrackers, revokeTracker } from './tracker-apps/manage-trackers.ts'
 
 /**
@@ -158,12 +158,13 @@ function servePoints(
   router.serve(checkInEndpoint, ({ body }) => checkIn(phones, body, now(), checkInRules))
   router.serve(trackSyncEndpoint, ({ body }) => syncTrack(admitTrack, body, now(), syncRules))
   router.serve(raiseEmergencyEndpoint, ({ body }) => raiseEmergency(presses, body, now()))
+  const keys = new TrackerKeys(context)
   serveIngest(router, context, {
     admit: (keyHash) => palanquin.following(buffer.admitDurably, keyHash),
     presses,
-    findKey: createKeyFinder(context),
-    noteUse: createUseNoter(context),
-    noteAhead: createAheadNoter(context),
+    findKey: (key) => keys.find(key),
+    noteUse: (key, use) => keys.noteUse(key, use),
+    noteAhead: (key, ahead) => keys.noteAhead(key, ahead),
     rules: ingestRules,
     isClaim: (userId) => isClaim(config, userId),
     now,

@@ -1,6 +1,7 @@
 /**
  * Tracker keys cached in the kv. A known key saves a query. A revoked key makes every replica ask Postgres, because the
- * transaction that revokes it may still fail. Entries are named by the key's hash.
+ * transaction that revokes it may still fail. Entries are named by the key's hash. One more entry changes with each
+ * revocation, so that a process can keep copies of known keys and still see at once that one of them may be revoked.
  */
 import { and, eq } from 'drizzle-orm'
 import type { Trouble } from '#shared/contracts/trackers.ts'
@@ -36,6 +37,14 @@ export const KNOWN_KEYS = 'tracker:'
 const known = (hash: string): string => `${KNOWN_KEYS}${hash}`
 const revoked = (hash: string): string => `tracker-revoked:${hash}`
 
+const REVOCATIONS = 'tracker-revocations'
+
+/**
+ * A value that changes with each revocation of any key. A copy of a known key is valid while the value is still the one
+ * that was read before the copy was made. @throws KvUnavailable
+ */
+export const readRevocations = (kv: KvKeys): Promise<string | null> => kv.cached(REVOCATIONS)
+
 /** @returns `revoked`, the known key, or null. @throws KvUnavailable */
 export async function readKnownKey(kv: KvKeys, hash: string): Promise<KnownKey | 'revoked' | null> {
   const [held, gone] = await Promise.all([kv.cached(known(hash)), kv.cached(revoked(hash))])
@@ -59,20 +68,25 @@ export interface KeyUse {
 /** The same outcome is noted only once in this time. */
 const USE_MS = 60_000
 
-/** Notes the outcome of a request with a key. @throws KvUnavailable */
-export async function noteKeyUse(kv: KvKeys, hash: string, use: KeyUse, nowMs: number): Promise<void> {
-  if (!use.isTaken && use.refused === null) return
-  const key = await readKnownKey(kv, hash)
-  if (key === null || key === 'revoked') return
+/** The key after a request with this outcome; null: there is nothing new to note. */
+export function withUse(key: KnownKey, use: KeyUse, nowMs: number): KnownKey | null {
   const isUse = use.isTaken && !isRecent(key.usedMs ?? 0, nowMs, USE_MS)
   const { reason, atMs } = key.refused ?? { reason: null, atMs: 0 }
   const isTrouble = use.refused !== null && (use.refused !== reason || !isRecent(atMs, nowMs, USE_MS))
-  if (!isUse && !isTrouble) return
-  await storeKnownKey(kv, hash, {
+  if (!isUse && !isTrouble) return null
+  return {
     ...key,
     ...(isUse && { usedMs: nowMs }),
     ...(isTrouble && { refused: { reason: use.refused, atMs: nowMs } }),
-  })
+  }
+}
+
+/** Notes the outcome of a request with a key. @throws KvUnavailable */
+export async function noteKeyUse(kv: KvKeys, hash: string, use: KeyUse, nowMs: number): Promise<void> {
+  const key = await readKnownKey(kv, hash)
+  if (key === null || key === 'revoked') return
+  const noted = withUse(key, use, nowMs)
+  if (noted !== null) await storeKnownKey(kv, hash, noted)
 }
 
 /** A point dated in the future: by how much, its time, and when it was received (epoch milliseconds). */
@@ -118,6 +132,8 @@ export async function revokeKeys(kv: KvKeys, hashes: readonly string[]): Promise
     await kv.cache(revoked(hash), '1', REVOKED_TTL_MS, true)
     await kv.forget(known(hash))
   }
+  // Last: a copy that is made after this change finds the revocation.
+  if (hashes.length > 0) await kv.cache(REVOCATIONS, crypto.randomUUID(), REVOKED_TTL_MS, true)
 }
 
 /**

@@ -4,10 +4,11 @@ import { readKnownKey, trackerKeyHash } from '#shared/pilgrims/tracker-keys.ts'
 import { afterAll, afterEach, beforeAll, expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { createKeyFinder } from '#services/tracking/tracker-apps/find-key.ts'
+import { TrackerKeys } from '#services/tracking/tracker-apps/find-key.ts'
 import { ServiceName } from '#shared/contracts/endpoint.ts'
 import { userEndpoint } from '#shared/contracts/user-detail.ts'
 import { stopwatch } from '#shared/runtime/clock.ts'
+import { createLog } from '#shared/runtime/log.ts'
 import { openDatabase } from '#shared/stores/db/open-database.ts'
 import { openRedisKv } from '#shared/stores/kv/kv.redis.ts'
 import { dataOf, sentenceOf } from '#tests/helpers/answers.ts'
@@ -86,9 +87,9 @@ describeOnServers('tracker apps', () => {
       await sentenceOf(await send(stack, NOBODYS, overland(fix!)), 503, 'unavailable')
       // Two days later Postgres is asked again, and its absence changes nothing.
       const now = () => Date.now() + 2 * 86_400_000
-      const find = createKeyFinder({ db, kv, now, stopwatch })
-      expect(await find(key)).toBe(userId)
-      expect(await rejection(find(NOBODYS))).toMatchObject({ httpStatus: 503 })
+      const replica = new TrackerKeys({ db, kv, log: createLog({}, () => undefined), now, stopwatch })
+      expect(await replica.find(key)).toBe(userId)
+      expect(await rejection(replica.find(NOBODYS))).toMatchObject({ httpStatus: 503 })
     } finally {
       await Promise.all([kv.close(), db.close()])
     }

@@ -1,26 +1,101 @@
-/** Tracker keys that are revoked while a store fails: an answer of failure leaves them as they were. */
-import { expect, test } from 'bun:test'
+/** Tracker keys: their copies in each replica, and revocations, also while a store fails. */
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { eq } from 'drizzle-orm'
 import { recordConsent } from '#services/survey-profile/record-consent.ts'
-import { createKeyFinder } from '#services/tracking/tracker-apps/find-key.ts'
-import { createTracker, revokeTracker } from '#services/tracking/tracker-apps/manage-trackers.ts'
+import { TrackerKeys } from '#services/tracking/tracker-apps/find-key.ts'
+import {
+  createTracker,
+  listTrackers,
+  revokeTracker,
+} from '#services/tracking/tracker-apps/manage-trackers.ts'
 import type { ServiceContext } from '#shared/service/context.ts'
 import { type Kv, KvUnavailable } from '#shared/stores/kv/kv.ts'
+import { trackers } from '#shared/stores/schema/tables.ts'
 import { openTestDatabase } from '#tests/helpers/database.ts'
 import { rejection } from '#tests/helpers/rejection.ts'
 import { startRedis } from '#tests/helpers/servers.ts'
 import { openServiceParts } from '#tests/helpers/service-parts.ts'
 import { describeOnServers } from '#tests/helpers/suite.ts'
 import { newAppId } from '#tests/helpers/test-stack.ts'
+import { until } from '#tests/helpers/wait.ts'
 import Redis from 'ioredis'
 
 /** A pilgrim with a tracker whose key is known to the kv. */
 async function pilgrimWithTracker(context: ServiceContext) {
   const userId = newAppId()
   const { id, key } = await createTracker(context, { user_id: userId }, 'test')
-  const find = createKeyFinder(context)
+  const keys = new TrackerKeys(context)
+  const find = (given: string) => keys.find(given)
   expect(await find(key)).toBe(userId)
   return { userId, id, key, find }
 }
+
+const usedAt = async (context: ServiceContext, userId: string) =>
+  (await listTrackers(context, userId)).items[0]!.last_used_at
+
+/** The same kv, which counts the entries that are read. */
+function counting(kv: Kv) {
+  const reads: string[] = []
+  const cached: Kv['cached'] = (key) => {
+    reads.push(key.split(':')[0]!)
+    return kv.cached(key)
+  }
+  return { kv: { ...kv, cached }, reads }
+}
+
+describe('copies of keys in a replica', () => {
+  let parts: Awaited<ReturnType<typeof openServiceParts>>
+  let nowMs = Date.now()
+  beforeAll(async () => {
+    parts = await openServiceParts({}, { now: () => nowMs })
+  })
+  afterAll(async () => parts?.close())
+
+  test('spare the kv and Postgres for a minute: requests of one turn share a read', async () => {
+    const context = parts.context()
+    const { userId, key } = await pilgrimWithTracker(context)
+    const { kv, reads } = counting(context.kv)
+    const replica = new TrackerKeys({ ...context, kv })
+    const accepted = { isTaken: true, refused: null }
+    expect(await replica.find(key)).toBe(userId)
+    replica.noteUse(key, accepted)
+    await until(async () => (await usedAt(context, userId)) !== null, 'the use to be noted')
+    reads.length = 0
+    const found = await Promise.all(Array.from({ length: 50 }, () => replica.find(key)))
+    for (const _ of found) replica.noteUse(key, accepted)
+    expect(new Set(found)).toEqual(new Set([userId]))
+    expect(reads).toEqual(['tracker-revocations'])
+    // Only Postgres can tell of a row that was deleted by hand.
+    await context.db.orm.delete(trackers).where(eq(trackers.userId, userId))
+    expect(await replica.find(key)).toBe(userId)
+    nowMs += 60_000
+    expect(await replica.find(key)).toBeNull()
+  })
+
+  test('end with a revocation of any replica, and the keys of others stay valid', async () => {
+    const context = parts.context()
+    const [one, other] = [await pilgrimWithTracker(context), await pilgrimWithTracker(context)]
+    const replicas = [new TrackerKeys(context), new TrackerKeys(context)]
+    for (const replica of replicas) for (const { key } of [one, other]) await replica.find(key)
+    await revokeTracker(context, one.userId, one.id)
+    for (const replica of replicas) {
+      expect(await replica.find(one.key)).toBeNull()
+      expect(await replica.find(other.key)).toBe(other.userId)
+    }
+    const withdrawal = { user_id: other.userId, agreed: false }
+    await recordConsent(context, withdrawal)
+    for (const replica of replicas) expect(await replica.find(other.key)).toBeNull()
+  })
+
+  test('are bounded in number', async () => {
+    const context = parts.context()
+    const replica = new TrackerKeys(context, 2)
+    const made = [await pilgrimWithTracker(context), await pilgrimWithTracker(context)]
+    made.push(await pilgrimWithTracker(context))
+    for (const { key, userId } of made) expect(await replica.find(key)).toBe(userId)
+    expect(replica.copies).toBe(2)
+  })
+})
 
 test('a consent that cannot be taken back leaves the key as it was; one that is taken back ends it', async () => {
   const parts = await openServiceParts()

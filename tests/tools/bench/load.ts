@@ -10,8 +10,8 @@ export const LOAD_CORE = 1
 export const SERVED_CORE = 0
 
 export interface Load {
-  /** `check-in`, `sync` or `read`: the script beside this file that makes the requests. */
-  readonly script: 'check-in' | 'sync' | 'read'
+  /** The script beside this file that makes the requests. */
+  readonly script: keyof typeof CONNECTIONS
   /** http:// or https://, without a path. */
   readonly url: string
   /** Arguments of the script: the path, then its own. */
@@ -33,7 +33,7 @@ export interface Loaded {
 const LONGEST_TRY_S = 16
 
 /** Many phones check in at a time, each on a connection of its own; tracks and readers come in fewer. */
-const CONNECTIONS = { 'check-in': 256, sync: 64, read: 64 }
+const CONNECTIONS = { 'check-in': 256, tracker: 256, sync: 64, read: 64 }
 
 const canPin = Bun.which('taskset') !== null && availableParallelism() > 1
 

@@ -12,6 +12,7 @@ import { scaling } from './scaling.ts'
 import { memoryOfEmbedded, memoryOfService, startOfEmbedded, startOfService } from './start.ts'
 import { stall } from './stall.ts'
 import { trackSync } from './track-sync.ts'
+import { trackerApps, trackerReads } from './tracker-apps.ts'
 import { viewersBytes, viewersCpu } from './viewers.ts'
 
 export const ROWS: readonly Row[] = [
@@ -22,6 +23,8 @@ export const ROWS: readonly Row[] = [
   freshConnections,
   caddyAlone,
   trackSync,
+  ...trackerApps,
+  trackerReads,
   flushOfMany,
   flushOfMost,
   liveMap,

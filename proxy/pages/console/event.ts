@@ -1,4 +1,4 @@
-/** The event as it is now: its name changes while the console is open, when an owner has set another one. */
+/** The current event. It changes while the console is open, for example when an owner renames it. */
 import { computed, signal } from '@preact/signals'
 import type { Data } from '#shared/client/index.ts'
 import { nameIn } from '#shared/core/rules/languages.ts'
@@ -10,33 +10,36 @@ import { client } from './session.ts'
 
 const EVERY_MS = 10_000
 
-/** Null before the first answer. */
+/** Null before the first response. */
 export const event = signal<Data<'readEventConfig'> | null>(null)
 
-/** In the operator's language; the name that the page was built with before the first answer. */
+/** The name in the operator's language; before the first response, the name built into the page. */
 export const eventName = computed(() =>
   event.value === null ? pageData().name : nameIn(event.value.names, language.value, pageData().language),
 )
 
-/** Nothing of an event was set. */
+/** Whether no setting of the event was ever saved. */
 export const isUnset = computed(() => event.value?.settings_version === 0)
 
-/** The event has not begun. It is active all the same, because check-ins are taken from the first start. */
+/**
+ * Whether the event has not begun. Its status is active all the same, because check-ins are accepted from the
+ * first start.
+ */
 export const isNotStarted = computed(
   () =>
     event.value?.status === 'active' &&
     (isUnset.value || now.value < Date.parse(event.value.starts_at ?? '')),
 )
 
-/** What is followed; a procession before the first answer. */
+/** What pilgrims follow; a procession before the first response. */
 export const followed = computed(() => event.value?.followed ?? 'procession')
-/** The device that leads it, such as the palanquin; empty in a walk, which has none. */
+/** Name of the leading device, such as the palanquin; empty for a walk, which has none. */
 export const leaderName = computed(() => pageWords.value.leader[followed.value])
 
-/** In a rehearsal, every page, card and message says so. */
+/** In a rehearsal, every page, card and message says that it is one. */
 export const isRehearsal = computed(() => event.value?.rehearsal === true)
 
-/** Every name of the event, for confirmations by typing it. */
+/** Every name of the event, for confirmations that require typing it. */
 export const eventNames = computed(() => [eventName.value, ...Object.values(event.value?.names ?? {})])
 
 export async function readEvent(): Promise<void> {
@@ -44,7 +47,7 @@ export async function readEvent(): Promise<void> {
   if (answer.ok) event.value = answer.data
 }
 
-/** Follows the event while the page is seen. @returns a function that stops it */
+/** Polls the event while the page is visible. @returns a function that stops it */
 export function followEvent(): () => void {
   void readEvent()
   const timer = setInterval(() => {
@@ -55,9 +58,9 @@ export function followEvent(): () => void {
 
 export type EventSettings = Data<'readEventSettings'>
 
-/** A change by another owner is seen within this time; one that is made meanwhile is refused. */
+/** Changes by other owners appear within this time; a save in the meantime is rejected. */
 const SETTINGS_MS = 300_000
 
-/** What owners edit. */
+/** The settings that owners edit. */
 export const useEventSettings = (): Resource<EventSettings> =>
   useResource(client.readEventSettings, SETTINGS_MS, 'event-settings')

@@ -1,6 +1,6 @@
 /**
- * What happens now, from the operators' stream, which resumes by itself. Where no stream gets through, and for
- * volunteers, who may not open one, the status is read at intervals.
+ * Live data from the operators' stream, which reconnects by itself. If no stream gets through, and for
+ * volunteers, who may not open one, the status is polled.
  */
 import { computed, signal } from '@preact/signals'
 import type { Data, StreamEvent, StreamEvents } from '#shared/client/index.ts'
@@ -9,25 +9,27 @@ import { addCounts, clearRates } from './rates.ts'
 import { heard, heardAt, isSilent, secondsLeft } from './resource.ts'
 import { consoleLanguage } from './words.ts'
 
-/** `live`: by the stream; `polling`: at intervals; `lost`: the service cannot be reached. */
+/** `live`: by the stream; `polling`: by polling; `lost`: the service cannot be reached. */
 type Connection = 'opening' | 'live' | 'polling' | 'lost'
 
 export const connection = signal<Connection>('opening')
-/** Nothing comes from the service: a figure then keeps its promise only while it is young. */
+/** The service is unreachable: a figure counts as current only while it is recent. */
 export const isCutOff = computed(() => isSilent.value || connection.value === 'lost')
 export const status = signal<StreamEvents['status'] | null>(null)
-/** What the organisers say, in the operator's language where they say it in that; null: nothing. */
+/** The organisers' message, in the operator's language if available; null: none. */
 export const messageText = (of: Pick<StreamEvents['status'], 'message' | 'messages'> | null): string | null =>
   of?.messages?.[consoleLanguage.value] ?? of?.message ?? null
 export const ending = signal<Data<'readStatus'>['ending']>(null)
 export const incident = signal<StreamEvents['snapshot']['incident']>(null)
-/** Rises with each change of positions, so that the map reads its cells again. */
+/** Incremented with each change of positions, so that the map reads its cells again. */
 export const moved = signal(0)
 
 const POLL_MS = 10_000
-/** Of the stream's cells only their coming matters, so the coarsest ones are enough: a few, and not thousands. */
+/**
+ * Only the arrival of stream cells matters, so the coarsest zoom is enough: a few cells instead of thousands.
+ */
 const ZOOM = 6
-/** Interruptions in a row after which the status is polled as well. */
+/** Consecutive interruptions after which the status is polled as well. */
 const PATIENCE = 2
 
 function take(event: Exclude<StreamEvent, { event: 'interrupted' }>): void {
@@ -81,12 +83,12 @@ async function follow(stopped: AbortSignal): Promise<void> {
     const { error, retryInMs } = event.data
     if (error.status === 401) return endSession('refused')
     if (connection.value === 'live') connection.value = 'lost'
-    // What is refused for good, perhaps by something in between, is not tried again.
+    // A permanent rejection, perhaps by a proxy in between, is not retried.
     if (++failures >= PATIENCE || retryInMs === null) timer ??= pollUntil(stopped)
   }
 }
 
-/** Starts to follow the event for this session. @returns a function that stops it */
+/** Follows the event for this session. @returns a function that stops it */
 export function startLive(): () => void {
   const abort = new AbortController()
   connection.value = 'opening'

@@ -1,4 +1,4 @@
-/** What waits for people and not for machines; the navigation counts it. */
+/** Counts in the navigation: work that is waiting for a person. */
 import { createContext } from 'preact'
 import type { Data } from '#shared/client/index.ts'
 import { addHistory } from './rates.ts'
@@ -9,21 +9,21 @@ import { DAY_HOURS } from '#shared/core/rules/silence.ts'
 
 const REPORTS_MS = 60_000
 
-/** Reports that nobody has looked at. */
+/** Reports that were not looked at yet. */
 export const useNewReports = (): Resource<Data<'listFeedback'>> =>
   useResource(client.listFeedback, REPORTS_MS, 'new-reports', { limit: 1 })
 
-/** `Silent for 3–24 h`: so the number of the navigation, and the choice of the list that it leads to, are called. */
+/** `Silent for 3–24 h`: label of the navigation's count and of the list's filter that it opens. */
 export const silenceText = (hours: number): string =>
   `${words.value.people.silentFor} ${hours < DAY_HOURS ? `${hours}–${DAY_HOURS}` : `≥ ${hours}`} h`
 
-/** With the stream only what it missed is read; a volunteer has no stream. */
+/** With the stream, only what it missed is read; a volunteer has no stream. */
 const [HOUR_WITH_STREAM_MS, HOUR_MS] = [60_000, 30_000]
 
-/** The last hour, which the shell reads once for all that is on the page. */
+/** Data of the last hour, read once by the shell for all views. */
 export const LastHour = createContext<Resource<Data<'readLastHour'>> | null>(null)
 
-/** Reads it. What the chart did not see is put into it. */
+/** Reads the last hour, and adds what the chart missed. */
 export const useLastHour = (): Resource<Data<'readLastHour'>> =>
   useResource<Data<'readLastHour'>, object>(
     async (input, { signal }) => {

@@ -1,11 +1,11 @@
 /**
- * Check-ins and points of the last hour: what the service has counted since before the page was opened, and the counts
- * of the stream since then.
+ * Check-ins and points of the last hour: the service's counts from before the page was opened, then the
+ * stream's counts.
  */
 import { signal } from '@preact/signals'
 import type { Data, StreamEvents } from '#shared/client/index.ts'
 
-/** Ten seconds of the event, as rates a minute. */
+/** Ten seconds of the event, as rates per minute. */
 interface Rate {
   /** Start, epoch milliseconds. */
   readonly at: number
@@ -14,15 +14,15 @@ interface Rate {
 }
 
 export const STEP_MS = 10_000
-/** What the chart shows. */
+/** Time span of the chart. */
 const SPAN_MS = 30 * 60_000
-/** What is held. */
+/** Time span that is stored. */
 const HOUR_MS = 60 * 60_000
 const A_MINUTE = 60_000 / STEP_MS
 
-/** Complete and current steps, oldest first. A step without events is absent, and is a zero. */
+/** Complete and current steps, oldest first. A step without events is absent and counts as zero. */
 export const rates = signal<readonly Rate[]>([])
-/** Since when there are counts; before that nothing is known. */
+/** Start of the counts; before that nothing is known. */
 export const ratesSince = signal<number | null>(null)
 
 export function clearRates(): void {
@@ -44,7 +44,10 @@ export function addCounts({ at, points, checkins }: StreamEvents['counts']): voi
   rates.value = [...kept, sum].sort((a, b) => a.at - b.at)
 }
 
-/** Takes the service's own counts, which are complete for their time. Another replica may have begun to count later. */
+/**
+ * Adds the service's own counts, which are complete for their time. Another replica may have started to count
+ * later.
+ */
 export function addHistory({ since, through, steps }: NonNullable<Data<'readLastHour'>['received']>): void {
   const [sinceMs, throughMs] = [Date.parse(since), Date.parse(through)]
   const counted = steps.map(([points, checkins], i): Rate => ({
@@ -57,7 +60,7 @@ export function addHistory({ since, through, steps }: NonNullable<Data<'readLast
   ratesSince.value = Math.min(sinceMs, ratesSince.value ?? Infinity)
 }
 
-// Values of the moving chart: what was observed, its time window and its ticks.
+// Values of the moving chart: observations, time window and ticks.
 
 export type Series = 'checkins' | 'points'
 
@@ -67,7 +70,7 @@ export interface Value {
 }
 
 const MINUTE_MS = 60_000
-/** Windows, and how far apart their times are written. The smallest one that shows everything observed is taken. */
+/** Time windows and the distance of their ticks. The smallest window that shows all observations is used. */
 const WINDOWS = [
   { spanMs: 5 * MINUTE_MS, tickMs: MINUTE_MS },
   { spanMs: 10 * MINUTE_MS, tickMs: 2 * MINUTE_MS },
@@ -78,7 +81,7 @@ const WINDOWS = [
 export const windowOf = (since: number, to: number) =>
   WINDOWS.find(({ spanMs }) => to - since <= spanMs) ?? WINDOWS.at(-1)!
 
-/** Round times within a window, as shares of its width. Those at its edges would be cut. */
+/** Round times within a window, as shares of its width. Times at the edges would be cut off. */
 export function ticksOf(to: number, { spanMs, tickMs }: (typeof WINDOWS)[number]) {
   const from = to - spanMs
   const ticks = []
@@ -92,8 +95,8 @@ export function ticksOf(to: number, { spanMs, tickMs }: (typeof WINDOWS)[number]
 const STEPS = MINUTE_MS / STEP_MS
 
 /**
- * What was counted in the minute before the end of each complete step, oldest first. A step without events is a zero.
- * In the first minute of counting it is what was counted so far: a burst at the start is not taken for a rate.
+ * Counts of the minute before the end of each complete step, oldest first. A step without events is zero. In
+ * the first minute the value is what was counted so far, so that an initial burst is not taken for a rate.
  */
 export function valuesOf(rates: readonly Rate[], series: Series, since: number, to: number): Value[] {
   const known = new Map(rates.map((rate) => [rate.at, rate[series]]))
@@ -107,12 +110,12 @@ export function valuesOf(rates: readonly Rate[], series: Series, since: number, 
   return values
 }
 
-/** Values beyond so many times what is usual are a burst, such as the start of the event. */
+/** Values above this multiple of the usual are a burst, such as the start of the event. */
 const BURST = 4
 
 /**
- * A round figure for the top of an axis: above all values, but for a burst that has ended in the first half of what is
- * shown, which would make the others a flat line.
+ * A round maximum for an axis: above all values, except for a burst that ended in the first half of the
+ * window, which would flatten the others.
  */
 export function topOf(values: readonly Value[]): number {
   const sorted = values.map(({ value }) => value).sort((a, b) => a - b)

@@ -1,7 +1,7 @@
 /**
- * What a view reads from the service: the last answer with its time, read again at intervals while the page is seen.
- * A refusal keeps the last answer, which the view then shows as stale. A view that is opened again shows the last
- * answer from memory, and asks only when that is old: each call of an operator counts in the token's limit.
+ * Data that a view reads from the service: the last answer with its time, polled while the page is visible.
+ * After an error the last answer stays, marked as outdated. A reopened view shows the cached answer and reads
+ * only if it is old: each call counts toward the token's rate limit.
  */
 import type { Answer, ClientError } from '#shared/client/index.ts'
 import { type ReadonlySignal, computed, signal } from '@preact/signals'
@@ -10,13 +10,13 @@ import { now, serviceNow } from './clock.ts'
 
 export interface Resource<T> {
   readonly value: ReadonlySignal<T | null>
-  /** When the last answer came, epoch milliseconds. */
+  /** Time of the last answer, epoch milliseconds. */
   readonly at: ReadonlySignal<number | null>
-  /** Why the latest reading failed; null after a success. */
+  /** Error of the latest read; null after a success. */
   readonly error: ReadonlySignal<ClientError | null>
-  /** After this time without an answer, the value is stale. */
+  /** After this time without an answer, the value is outdated. */
   readonly staleMs: number
-  /** It is not read again by itself. */
+  /** Read once, not polled. */
   readonly isOnce: boolean
   reload(): Promise<void>
 }
@@ -36,9 +36,9 @@ interface Remembered {
   readonly at: number
 }
 
-/** The last answer of each resource that is read at intervals, by the first word of its key. */
+/** Last answer of each polled resource, by the first word of its key. */
 const memory = new Map<string, Remembered>()
-/** A remembered answer that is younger is not asked for again. */
+/** A cached answer younger than this is not read again. */
 const FRESH_MS = 15_000
 
 const nameOf = (key: string): string => key.split(' ', 1)[0]!
@@ -48,58 +48,61 @@ function recall(key: string): Remembered | null {
   return last?.key === key ? last : null
 }
 
-/** Forgets what views that are not shown have read: something has happened that may change it. */
+/** Clears the cache of hidden views: something has happened that may change it. */
 export const forgetAnswers = (): void => memory.clear()
 
-/** Ends all reading and forgets every answer: the next operator may be allowed less. */
+/** Stops all reads and clears every answer: the next operator may have fewer rights. */
 export function closeResources(): void {
   for (const { stop } of open) stop()
   askedAt.value = null
   memory.clear()
 }
 
-/** Reads everything that is on the page again: after an action, its effect is shown as the service tells it. */
+/** Reads everything on the page again, so that an action shows its effect as the service reports it. */
 export const reloadAll = async (): Promise<void> => {
   forgetAnswers()
   await Promise.all([...open].map(({ reload }) => reload()))
 }
 
-/** What is known without asking, as an answer. */
+/** Wraps known data as an answer. */
 export const answered = <T>(data: T): Answer<T> => ({ ok: true, status: 200, data, headers: new Headers() })
 
 const LATE = 2.5
 export const SHORTEST_STALE_MS = 20_000
-/** What is read once is of then, and says so after this time. */
+/** Data that are read once count as outdated after this time. */
 const ONCE_STALE_MS = 60_000
 
-/** When the service was last heard, epoch milliseconds. */
+/** Time of the last response of the service, epoch milliseconds. */
 export const heardAt = signal<number | null>(null)
-/** When the first reading began to which the service has said nothing since; null: it answers. */
+/** Start of the first read that is still unanswered; null: the service responds. */
 const askedAt = signal<number | null>(null)
 const SILENT_MS = 10_000
-/** Readings that wait for their answer. */
+/** Number of reads in progress. */
 let pending = 0
-/** Something came from the service. */
+/** The service has responded. */
 export function heard(): void {
   heardAt.value = serviceNow()
   askedAt.value = null
 }
-/** The service hangs: it neither answers nor refuses. */
+/** The service hangs: it neither answers nor rejects. */
 export const isSilent = computed(() => askedAt.value !== null && now.value - askedAt.value > SILENT_MS)
 
-/** The wait before the next try, as long as the service says; what is read once is read again only then. */
+/**
+ * The delay before the next attempt, as the service requests; data that are read once are read again only
+ * then.
+ */
 function waitMs({ status, retryAfter = 0 }: ClientError): number {
   const wait = status === 429 ? waitAt(serviceNow()) : null
   return wait === null ? retryAfter * 1_000 : wait.untilMs - serviceNow()
 }
 
-/** What no answer came to, or what the service could not answer, is read again soon, however seldom it is read. */
+/** Retry delay after no answer or a server error; soon, even for rarely read data. */
 const againMs = ({ status }: ClientError): number => (status === 0 || status >= 500 ? FRESH_MS : Infinity)
 
-/** @param key names what is read; with another key another resource is made */
+/** @param key identifies what is read; another key creates another resource */
 function createResource<T>(key: string, load: (signal: AbortSignal) => Promise<Answer<T>>, everyMs: number) {
   const last = everyMs > 0 ? recall(key) : null
-  // The same key is of the same endpoint and query.
+  // The same key means the same endpoint and query.
   const value = signal<T | null>((last?.value as T | undefined) ?? null)
   const at = signal<number | null>(last?.at ?? null)
   const error = signal<ClientError | null>(null)
@@ -138,7 +141,7 @@ function createResource<T>(key: string, load: (signal: AbortSignal) => Promise<A
     const nextMs = answer.ok ? everyMs : waitMs(answer.error) || Math.min(everyMs, againMs(answer.error))
     if (nextMs > 0) timer = window.setTimeout(tick, nextMs)
   }
-  // A page that nobody sees asks nothing.
+  // A hidden page sends no requests.
   const tick = (): void => {
     if (document.hidden) document.addEventListener('visibilitychange', tick, { once: true })
     else void reload()
@@ -151,7 +154,7 @@ function createResource<T>(key: string, load: (signal: AbortSignal) => Promise<A
   const stop = (): void => {
     controller?.abort()
     wait(false)
-    // Nobody waits for an answer any more. A page that was cut off stays so until something comes.
+    // No read is waiting. A page that was cut off stays so until a response arrives.
     if (pending === 0 && !isSilent.peek()) askedAt.value = null
     clearTimeout(timer)
     document.removeEventListener('visibilitychange', tick)
@@ -161,9 +164,10 @@ function createResource<T>(key: string, load: (signal: AbortSignal) => Promise<A
 }
 
 /**
- * Reads while the component is shown, and again when what is asked changes. What is read once is not remembered.
- * @param everyMs time between readings, in milliseconds; 0: once
- * @param name one word for what is read: its last answer is remembered under it
+ * Reads while the component is shown, and again when the input changes. Data that are read once are not
+ * cached.
+ * @param everyMs polling interval, in milliseconds; 0: read once
+ * @param name one word that identifies the data: the key of the cached answer
  */
 export function useResource<T, I>(
   load: Load<T, I>,
@@ -190,8 +194,8 @@ export function useResource<T, I>(
   return resource
 }
 
-// The token's limit of calls: after a 429 nothing is read until the time that the service has named. One bar says so
-// for the whole page.
+// The token's rate limit: after a 429 nothing is read until the time that the service requests. One bar
+// shows this for the whole page.
 
 interface Wait {
   readonly error: ClientError
@@ -200,7 +204,7 @@ interface Wait {
 }
 
 const UNKNOWN_S = 60
-/** Calls that were refused together name nearly the same end, which is one wait. */
+/** Calls that were rejected together have nearly the same end and count as one wait. */
 const SAME_MS = 1_500
 
 const latest = signal<Wait | null>(null)
@@ -212,7 +216,7 @@ export function startWait(error: ClientError): void {
   if (untilMs > (latest.peek()?.untilMs ?? 0) + SAME_MS) latest.value = { error, untilMs }
 }
 
-/** Another token has a limit of its own. */
+/** Another token has its own limit. */
 export const endWait = (): void => {
   latest.value = null
 }
@@ -222,7 +226,7 @@ const waitAt = (nowMs: number): Wait | null => {
   return wait !== null && wait.untilMs > nowMs ? wait : null
 }
 
-/** Whole seconds until the page goes on; 0: there is no wait. */
+/** Whole seconds until the page continues; 0: no wait. */
 export const secondsLeft = computed(() =>
   Math.max(0, Math.ceil(((latest.value?.untilMs ?? 0) - Math.max(now.value, serviceNow())) / 1_000)),
 )

@@ -1,6 +1,6 @@
 /**
- * Which view is shown. The address names the view alone. Whom it shows is kept for the tab until the operator signs
- * out; the browser's history, which cannot be emptied, has a meaningless name of it.
+ * The current view. The address contains only the view's name. Whom it shows is stored for the tab until
+ * sign-out; the browser's history, which cannot be cleared, contains only a meaningless key.
  */
 import { computed, signal } from '@preact/signals'
 import { atSignOut, level, MANAGER, VOLUNTEER } from './session.ts'
@@ -18,14 +18,14 @@ const LEVELS: Readonly<Record<View, number>> = {
   system: MANAGER,
 }
 
-/** Views of a tier. */
+/** Views available to a tier. */
 export const viewsOf = (tier: number): readonly View[] => VIEWS.filter((view) => LEVELS[view] <= tier)
-/** Views of the operator's tier. */
+/** Views available to the operator. */
 export const allowedViews = computed(() => viewsOf(level.value))
 
 interface Place {
   readonly person?: string
-  /** The person’s name, where it was shown: it stands in the title until everything is read. */
+  /** The person’s name, if it was already shown: the title until everything is read. */
   readonly name?: string | null
   /** The panel to show, by its kind. */
   readonly panel?: string
@@ -38,7 +38,7 @@ interface Place {
 
 const viewOf = (hash: string): View => VIEWS.find((view) => hash === `#/${view}`) ?? 'now'
 
-/** Places by their names in the history. */
+/** Places by their keys in the history. */
 const KEY = 'console-places'
 const MOST = 100
 type Places = Readonly<Record<string, Place>>
@@ -52,14 +52,14 @@ function keep(place: Place): string {
   return name
 }
 
-/** The place of the current entry of the history; none for an entry of another session. */
+/** The place of the current history entry; none for an entry of another session. */
 const placeNow = (): Place => readPlaces()[String(history.state)] ?? {}
 
 const asked = signal<View>(viewOf(location.hash))
 export const place = signal<Place>(placeNow())
 export const view = computed<View>(() => (allowedViews.value.includes(asked.value) ? asked.value : 'now'))
 
-/** A view that was asked for and that the token may not see; null: what is shown was asked for. */
+/** A requested view that the token may not see; null: the shown view was requested. */
 export const refusedView = computed<View | null>(() => (asked.value === view.value ? null : asked.value))
 
 export function show(next: View, state: Place = {}): void {

@@ -1,6 +1,6 @@
 /**
- * The operator's session: the token is kept for this tab alone (sessionStorage), and never stands in a URL. What the
- * token may do is asked from the service; the service also refuses everything else.
+ * The operator's session: the token is stored for this tab only (sessionStorage), and never in a URL. The
+ * service reports what the token may do, and rejects everything else.
  */
 import { computed, signal } from '@preact/signals'
 import { type Answer, type Client, createClient, type Data } from '#shared/client/index.ts'
@@ -13,7 +13,7 @@ const KEY = 'console-token'
 
 type Role = Data<'readRole'>
 
-/** Why there is no session: nothing was typed yet, the token was refused, or the operator signed out. */
+/** Why there is no session: nothing was typed yet, the token was rejected, or the operator signed out. */
 type SignedOut = 'new' | 'refused' | 'left'
 
 const token = signal<string | null>(sessionStorage.getItem(KEY))
@@ -42,13 +42,16 @@ const plain: Client = createClient({
 
 const purges = new Set<() => void>([closeResources, endWait, closeToasts])
 
-/** Registers what forgets a module's memory of a session: the next operator at this tab may be allowed less. */
+/**
+ * Registers a callback that clears a module's data at sign-out: the next operator at this tab may have fewer
+ * rights.
+ */
 export const atSignOut = (forget: () => void): void => void purges.add(forget)
 
-/** Counts sessions, so that an answer is known to belong to an earlier one. */
+/** Number of the session, to recognise answers to an earlier one. */
 let session = 0
 
-/** Ends the session. Nothing of it stays in the tab. */
+/** Ends the session and clears its data in the tab. */
 export function endSession(why: SignedOut): void {
   session++
   sessionStorage.removeItem(KEY)
@@ -58,12 +61,12 @@ export function endSession(why: SignedOut): void {
   for (const forget of purges) forget()
 }
 
-// The browser may show a page again that it has kept since before the operator signed out on another page of this tab.
+// The browser may restore a page from before the operator signed out on another page of this tab.
 addEventListener('pageshow', ({ persisted }: PageTransitionEvent) => {
   if (persisted && sessionStorage.getItem(KEY) !== token.value) endSession('left')
 })
 
-/** Ends the session when an answer says that the token is not valid any more, and notes its limit of calls. */
+/** Ends the session if the token is no longer valid, and notes its rate limit. */
 function noticed<T>(answer: Answer<T>): Answer<T> {
   if (answer.ok || role.value === null) return answer
   if (answer.error.status === 401) endSession('refused')
@@ -73,7 +76,7 @@ function noticed<T>(answer: Answer<T>): Answer<T> {
 
 type Call = (...args: readonly unknown[]) => unknown
 
-/** The client. A call that gets 401 ends the session; an answer that comes after the session is given to nobody. */
+/** The client. A 401 ends the session; an answer that arrives after the session is dropped. */
 export const client: Client = new Proxy(plain, {
   get(target, name) {
     const method = Reflect.get(target, name) as Call
@@ -86,7 +89,7 @@ export const client: Client = new Proxy(plain, {
   },
 })
 
-/** Tries a token, or the one of this tab. @returns a sentence when it is not accepted */
+/** Tries a token, by default the tab's own. @returns an error sentence if it is not accepted */
 export async function signIn(given: string | null = null): Promise<string | null> {
   if (given !== null) token.value = given.trim()
   const answer = await plain.readRole()
@@ -95,7 +98,7 @@ export async function signIn(given: string | null = null): Promise<string | null
     role.value = answer.data
     return null
   }
-  // A token of this tab stays while the service cannot be reached.
+  // The tab's own token stays while the service cannot be reached.
   if (given !== null || answer.error.status === 401) endSession(given === null ? 'refused' : 'new')
   return answer.error.status === 401 ? words.value.signIn.wrong : answer.error.message
 }

@@ -1,4 +1,4 @@
-/** The words of the console: operators read traditional Chinese or English. */
+/** Texts of the console: operators read traditional Chinese or English. */
 import { computed } from '@preact/signals'
 import { figure, UNITS } from '#shared/locales/units.ts'
 import type { ConsoleWords } from '#shared/locales/words.ts'
@@ -29,10 +29,10 @@ export const inKg = (kg: number): string => `${figure(kg)} ${units.value.kg}`
 /** `Status: Active` */
 export const pair = (name: string, text: string | number): string => pageWords.value.pair(name, String(text))
 
-/** A value's name among words; a new release may know more values. */
+/** Translates a value; a newer release may have more values. */
 export const nameOf = (names: Readonly<Record<string, string>>, value: string): string =>
   Object.hasOwn(names, value) ? names[value]! : value
 
-/** A language as its readers call it. */
+/** The name of a language in that language. */
 export const ownName = (language: string): string =>
   new Intl.DisplayNames(language, { type: 'language' }).of(language) ?? language

@@ -18,16 +18,20 @@ import {
 type Clusters = Data<'readClusters'>
 
 const E5 = 1e5
-/** A cell of the finest zoom is 87 m wide: in a smaller one, a single pilgrim would look like a dense crowd. */
+/**
+ * A cell of the finest zoom is 87 m wide. In smaller cells a single pilgrim would look like a dense crowd.
+ */
 const [COARSEST, FINEST] = [6, 14]
 const FINEST_STEP = 18
 
 const limit = (value: number, min: number, max: number) => Math.min(max, Math.max(min, value))
 
-/** The zoom at which a cell is between 18 and 36 pixels wide, so that its number has room; nearer it is wider. */
+/**
+ * The zoom at which a cell is 18 to 36 pixels wide, so that its number fits; beyond the finest it is wider.
+ */
 export const cellZoom = (zoom: number): number => limit(Math.floor(zoom) - 1, COARSEST, FINEST)
 
-/** The seen part with a margin, rounded outwards, so that small movements ask for the same. */
+/** The visible part with a margin, rounded outwards, so that small movements send the same request. */
 export function bboxOf({ bbox: [west, south, east, north], zoom }: Seen): string {
   const grid = (0.2 / 2 ** (limit(Math.floor(zoom), COARSEST, FINEST_STEP) - COARSEST)) * 8
   return [
@@ -55,15 +59,15 @@ export const entriesOf = ({ features, zoom }: Clusters, what: 'users' | 'count')
 export const boundsOfCells = (cells: readonly MapCellEntry[]): Bounds | null =>
   boundsOf(cells.map(([lat, lng]) => [worldX(lng / E5), worldY(lat / E5)] as const))
 
-// What a map for operators shows by itself, and what of the world is then in sight.
+// The default section of a map for operators, and what part of the world it shows.
 
 const FIT_ZOOM = 14
-/** Room for the marks and their names, which stand above and beside their places. */
+/** Room for the marks and their names, which are above and beside their places. */
 const INSETS = { top: 72, right: 116, bottom: 40, left: 40 }
-/** Room where there is nothing but land. */
+/** Room if there is only land. */
 const MARGINS = { top: 12, right: 12, bottom: 12, left: 12 }
 
-/** @param bounds of everything that is to be seen; null: nothing is known */
+/** @param bounds of everything to show; null: unknown */
 export const cameraFor = (bounds: Bounds | null, size: Size): Camera =>
   bounds === null ? fitting(LAND, size, MARGINS, FIT_ZOOM) : fitting(bounds, size, INSETS, FIT_ZOOM)
 
@@ -85,7 +89,7 @@ export function seenBy({ x, y, zoom }: Camera, { width, height }: Size): Seen {
   return { zoom, bbox: [lngOf(x - half), latOf(y + high), lngOf(x + half), latOf(y - high)] }
 }
 
-/** Where a number may stand, in its own sizes from the middle of its cell: there first, else beside it. */
+/** Candidate positions of a number relative to its cell's centre, in units of its size, best first. */
 const SPOTS = [
   [0, 0],
   [-1, 0],
@@ -96,10 +100,7 @@ const SPOTS = [
   [2, 0],
 ] as const
 
-/**
- * The nearest place for a number that nothing covers; null: there is none.
- * Places and sizes are in the pixels of the boxes that are taken.
- */
+/** The nearest free position for a number; null: none. All boxes use the same pixel coordinates. */
 export function freeSpot(
   [x, y]: readonly [number, number],
   [wide, high]: readonly [number, number],

@@ -1,4 +1,4 @@
-/** A map of cells, with marks and single pilgrims over it. */
+/** A map of cells, with marks and single pilgrims on top. */
 import type { MapCellEntry } from '#shared/client/index.ts'
 import { compactFormat, figure } from '#shared/locales/units.ts'
 import { useSignal } from '@preact/signals'
@@ -35,21 +35,21 @@ import { type Crowd, EARTH_KM, crowdOf, shapeOf } from '../../map/shapes.ts'
 interface CrowdMapProps {
   readonly cells: readonly MapCellEntry[]
   readonly marks?: Places
-  /** The palanquin's mark is its last place; null: it is its present one. */
+  /** Time of the last position if the palanquin is silent; null: its mark is current. */
   readonly silentSince?: string | null
   readonly walkedKm?: number | null
   readonly dots?: readonly Dot[]
-  /** A way, drawn over the crowd. The map then shows it as a whole. */
+  /** A way drawn over the crowd; the map is fitted to it. */
   readonly way?: Way
   readonly chosen?: string | null
-  /** The map goes there when this changes. */
+  /** The map moves there when this changes. */
   readonly goTo?: { readonly lat: number; readonly lng: number } | null
   readonly onDot?: (id: string) => void
-  /** What the card of a dot says. Without it a dot has no card, and `onDot` is told that it is chosen. */
+  /** Content of a dot's card. Without it dots have no card, and selecting one calls `onDot`. */
   readonly renderCard?: (dot: Dot) => ComponentChildren
-  /** Cells show their numbers where they have room. */
+  /** Cells show their numbers if they fit. */
   readonly numbered?: boolean
-  /** @param isMoved the operator has moved the map: it does not go on by itself */
+  /** @param isMoved the operator has moved the map, so it no longer follows the crowd */
   readonly onSeen?: (seen: Seen, isMoved: boolean) => void
   /** The map stays where it is when the cells change. */
   readonly keep?: boolean
@@ -57,7 +57,10 @@ interface CrowdMapProps {
   readonly label: string
 }
 
-/** Coarse cells come first; then the map is fitted to finer ones. Later it moves when the crowd leaves it. */
+/**
+ * Coarse cells arrive first, then the map is fitted to finer ones. After that it moves only when the crowd
+ * leaves it.
+ */
 const FITS = 3
 
 const NOTHING: Way = []
@@ -73,7 +76,10 @@ const wayOf = (way: Way) => {
 
 const boundsOfWay = (way: Way) => boundsOf(way.map(([lng, lat]) => [worldX(lng), worldY(lat)] as const))
 
-/** Where everything is; null: nothing is known. Of a way whose points are all left out, the points. */
+/**
+ * Bounds of everything shown; null: nothing is known. If all points of a way are left out, the bounds of the
+ * points.
+ */
 const extentOf = (cells: readonly MapCellEntry[], way: Way, dots: readonly Dot[]) =>
   boundsOfWay(way) ??
   boundsOfCells(cells) ??
@@ -146,7 +152,7 @@ function useShown(
   }, [chosen, dots, frame, camera, place])
 }
 
-/** Single pilgrims are shown from 15 on. */
+/** Single pilgrims are shown from zoom 15. */
 const GO_ZOOM = 16
 
 function useGoTo(goTo: CrowdMapProps['goTo'], camera: { readonly current: MapFrame | null }): void {
@@ -184,7 +190,7 @@ export function CrowdMap(props: CrowdMapProps) {
   latest.current = props.dots
   useEffect(() => {
     const map = camera.current
-    // Once it is moved, the cells are only those in sight.
+    // Once the map was moved, only visible cells are loaded.
     if (map === null || (keep ? fits.current > 0 : map.isMoved)) return
     bounds.current =
       keep && base.route !== null ? base.route.bounds : extentOf(cells, way, latest.current ?? NO_DOTS)
@@ -193,7 +199,7 @@ export function CrowdMap(props: CrowdMapProps) {
     map.refit()
   }, [camera, bounds, cells, way, base.route, keep])
   const showAll = () => {
-    // Where all are now is read next.
+    // The next response contains the cells of everyone.
     fits.current = 0
     camera.current?.follow()
   }
@@ -233,13 +239,13 @@ export function CrowdMap(props: CrowdMapProps) {
   )
 }
 
-/** Gives the focus to a dot, so that the keyboard goes on where it was. */
+/** Focuses a dot, so that keyboard navigation continues there. */
 const focusDot = (frame: HTMLElement | null, of: string): void =>
   [...(frame?.querySelectorAll<HTMLElement>('[data-id]') ?? [])]
     .find(({ dataset }) => dataset['id'] === of)
     ?.focus()
 
-// How to move a map over which the page scrolls. It is shown to whoever tried it otherwise.
+// Hint on how to move a map over which the page scrolls, shown after a failed attempt.
 
 const SHOWN_MS = 1_600
 
@@ -247,7 +253,7 @@ const timers = new WeakMap<Element, Timer>()
 
 type Timer = ReturnType<typeof setTimeout>
 
-/** The keyboard has its own keys, which the map's name tells, so nothing is said to screen readers. */
+/** Keyboard users have their own keys, named in the map's label, so screen readers skip this. */
 export const MapHint = () => (
   <p class="map-hint" aria-hidden="true">
     <span class="wheel">{words.value.now.wheelHint}</span>
@@ -266,19 +272,19 @@ export function showHint(frame: HTMLElement | null, tried: 'wheel' | 'touch'): v
   )
 }
 
-// The number of pilgrims on each cell of the map, where the cell has room for it.
+// Numbers of pilgrims on the map's cells, if they fit.
 
-/** Size of the type; in a cell with many pilgrims smaller, but still legible. */
+/** Font size; smaller in a cell with many pilgrims, but still legible. */
 const TYPE_PX = 11
 const LEAST_PX = 8.5
-/** Width of a digit in the size of its type, and what is left free beside a number. */
+/** Width of a digit as a share of the font size, and the gap beside a number. */
 const DIGIT_SHARE = 0.62
 const BESIDE_PX = 1
 const HALO_PX = 2.5
-/** In cells wider than this, numbers stand in a corner: single pilgrims are shown in the rest. */
+/** In wider cells, numbers move to a corner: single pilgrims are shown in the rest. */
 const CORNER_FROM_PX = 40
 const CORNER_PX = 5
-/** More numbers than this in sight are read by nobody, and cost time. */
+/** More visible numbers than this are unreadable and slow. */
 const MOST = 500
 
 interface Numbered {
@@ -289,7 +295,7 @@ interface Numbered {
   readonly text: string
 }
 
-/** `1.2K` from a thousand on, as short as the language writes it. */
+/** `1.2K` from a thousand, in the language's compact format. */
 function numberedOf({ count, edges, amounts }: Crowd): Numbered[] {
   const written = compactFormat(consoleLanguage.value)
   return Array.from({ length: count }, (_, i) => {
@@ -305,7 +311,7 @@ function numberedOf({ count, edges, amounts }: Crowd): Numbered[] {
 
 type Edges = readonly [number, number, number, number]
 
-/** Where names of stations leave room for the numbers. */
+/** Room that the names of stations leave for the numbers. */
 const roomOf = (crowd: Crowd): readonly OverNames[] =>
   crowd.count > MOST
     ? []
@@ -315,9 +321,9 @@ const roomOf = (crowd: Crowd): readonly OverNames[] =>
       })
 
 /**
- * @param marks what stands over the cells: a number that one would cover is drawn beside it, or not at all
- * @param isCrowded single pilgrims are shown, too: only the corners of large cells have room
- * @returns what draws the numbers over the cells
+ * @param marks overlays of the cells: a number that one would cover moves beside it or is omitted
+ * @param isCrowded single pilgrims are shown as well, so only the corners of large cells are free
+ * @returns a function that draws the numbers over the cells
  */
 function numbersOver(
   crowd: Crowd,
@@ -350,7 +356,7 @@ function numbersOver(
       const x = (one.x - left) * scale - (aside === 0 ? 0 : aside - wide / 2)
       const y = (one.y - top) * scale - (aside === 0 ? 0 : aside - high / 2)
       const at = freeSpot([x, y], [wide, high], taken)
-      // Half a number is another number.
+      // Part of a number would be misread.
       if (at === null) continue
       context.font = `600 ${size.toFixed(1)}px ${colour('font')}`
       context.strokeText(one.text, ...at)
@@ -361,7 +367,7 @@ function numbersOver(
 
 type Over = Pick<CrowdMapProps, 'dots' | 'onDot' | 'renderCard'>
 
-/** Width of the scale, at most, in sizes of its type. */
+/** Maximum width of the scale, in units of its font size. */
 const SCALE_EM = 10
 
 function arrange(frame: HTMLElement, place: Placing, { dots = NO_DOTS }: Over): void {
@@ -400,7 +406,7 @@ function moveCard(frame: HTMLElement, place: () => Placing, dots: readonly Dot[]
   if (card && dot) placeCard(card, place(), dot)
 }
 
-/** Hides the names of single pilgrims that would cover a mark, its name, or the name of somebody before them. */
+/** Hides names of single pilgrims that would cover a mark, its name, or an earlier name. */
 function nameDots(frame: HTMLElement): void {
   const origin = frame.getBoundingClientRect()
   const dots = [...frame.querySelectorAll<HTMLElement>('.person-dot')]
@@ -410,7 +416,7 @@ function nameDots(frame: HTMLElement): void {
     return [left - origin.left, top - origin.top, right - origin.left, bottom - origin.top]
   }
   const taken = [...frame.querySelectorAll('.marker:not([hidden], .joined) > *')].map(boxOf)
-  // All are measured before any is hidden: the page is laid out once.
+  // Measure all before hiding any, so that the page is laid out once.
   const names = dots.map((dot) => boxOf(dot.querySelector('span')!))
   for (const [i, box] of names.entries())
     if (taken.some((other) => meets(box, other))) dots[i]!.classList.add('nameless')
@@ -419,7 +425,7 @@ function nameDots(frame: HTMLElement): void {
 
 const ROUND = [5, 2, 1] as const
 
-/** The largest round length that a line has room for: 1, 2 or 5 of a power of ten. */
+/** The largest round length that fits a line: 1, 2 or 5 times a power of ten. */
 export function scaleLine(
   zoom: number,
   lat: number,

@@ -1,4 +1,4 @@
-/** The ground of the console's maps: coasts and borders, the route and its stations. */
+/** The base layer of the console's maps: coasts and borders, the route and its stations. */
 import { computed, effect, signal } from '@preact/signals'
 import type { EventRoute } from '#shared/client/index.ts'
 import { pageData } from '../../frame/page-data.ts'
@@ -15,13 +15,13 @@ const counties = signal<AtlasShapes | null>(null)
 export const route = signal<EventRoute | null>(null)
 let asked = false
 
-/** Reads the route, and later another one that an owner has set. */
+/** Reads the route, and reads it again when an owner replaces it. */
 effect(() => {
   const version = event.value?.route ?? null
   if (asked && version !== (route.peek()?.version ?? null)) void readRoute(version)
 })
 
-/** Loads what a map stands on, once. Without it a map shows the crowd alone. */
+/** Loads the base layer once. Without it a map shows only the crowd. */
 export async function loadGround(): Promise<void> {
   if (!asked) void loadAtlas(pageData().files['counties'], (shapes) => (counties.value = shapes))
   asked = true
@@ -38,7 +38,7 @@ const drawn = computed(() => (route.value === null ? null : routeShapes(route.va
 export const stationName = ({ name, names }: EventRoute['stations'][number]): string =>
   names[consoleLanguage.value] ?? name
 
-/** The ground without what is walked. */
+/** The base layer without the route. */
 export const ground = computed<Ground>(() => ({
   counties: counties.value,
   towns: null,
@@ -49,10 +49,10 @@ export const ground = computed<Ground>(() => ({
   language: consoleLanguage.value,
 }))
 
-/** What the atlas has: Taiwan with its islands. */
+/** Area of the atlas: Taiwan with its islands. */
 const ATLAS: Bounds = { west: worldX(118), north: worldY(26.5), east: worldX(122.2), south: worldY(21.7) }
 
-/** Whether the atlas is the ground of a map of this place. An owner may have set a route elsewhere. */
+/** Whether the atlas covers this place. An owner may have set a route elsewhere. */
 const isOnAtlas = (atlas: AtlasShapes | null, place: Bounds | null): boolean =>
   atlas !== null &&
   (place === null ||
@@ -61,7 +61,7 @@ const isOnAtlas = (atlas: AtlasShapes | null, place: Bounds | null): boolean =>
       place.north < ATLAS.south &&
       place.south > ATLAS.north))
 
-/** Who made the ground of a map of this place; null: nothing of the atlas is there. */
+/** Attribution of the base layer at a place; null if the atlas does not cover it. */
 export const sourceOf = (place: Bounds | null): string | null =>
   isOnAtlas(counties.value, place) ? pageWords.value.mapSource : null
 

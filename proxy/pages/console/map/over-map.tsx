@@ -1,4 +1,4 @@
-/** Single places over the pictures of a map. They are placed whenever the map was painted. */
+/** Single places as elements over a map. They are positioned after each paint of the map. */
 import { figure } from '#shared/locales/units.ts'
 import { useSignal } from '@preact/signals'
 import type { ComponentChildren } from 'preact'
@@ -14,26 +14,26 @@ export interface Dot {
   readonly lat: number
   readonly lng: number
   readonly name: string
-  /** A point of a way: what it is to the sum. Absent for a pilgrim. */
+  /** Role of a point of a way in the sum; absent for a pilgrim. */
   readonly kind?: 'counted' | 'left-out' | 'checkin'
-  /** Said to screen readers after the name. */
+  /** Text for screen readers after the name. */
   readonly note?: string
   /** A pilgrim who was not seen for a while. */
   readonly old?: boolean
 }
 
-/** Longitude and latitude of each position, from the beginning. */
+/** Longitude and latitude of each position, in order of time. */
 export type Way = readonly (readonly [lng: number, lat: number])[]
 
 interface Props {
   readonly dots?: readonly Dot[]
   readonly chosen?: string | null
   readonly onDot?: ((id: string) => void) | undefined
-  /** Shows cards; absent where places have none. */
+  /** Shows cards; absent if the places have none. */
   readonly pointing?: Pointing | undefined
 }
 
-/** More points than this hide the line between them, so they are drawn smaller. */
+/** More points than this would hide the line between them, so they are drawn smaller. */
 const MANY_DOTS = 40
 
 const classOf = ({ kind, old = false }: Dot, small: boolean): string =>
@@ -45,8 +45,7 @@ interface SpotProps extends Pick<Props, 'chosen' | 'onDot' | 'pointing'> {
 }
 
 /**
- * Taps and clicks come from the map, which has captured the pointer (`dotAt`); from here comes what the keyboard
- * does.
+ * Handles the keyboard only: taps and clicks are handled by the map, which captures the pointer (`dotAt`).
  */
 function Spot({ dot, small, chosen, onDot, pointing }: SpotProps) {
   const { id, lat, lng, name, kind, note } = dot
@@ -67,7 +66,7 @@ function Spot({ dot, small, chosen, onDot, pointing }: SpotProps) {
       aria-label={note === undefined ? undefined : `${name}, ${note}`}
       aria-pressed={isPerson ? undefined : id === chosen}
       aria-expanded={pointing === undefined ? undefined : pointing.at.value?.id === id}
-      // A hundred points would be a hundred stops of the keyboard; their table chooses them, too.
+      // A hundred points would be a hundred tab stops; the table can select them too.
       tabIndex={isPerson ? 0 : -1}
       onClick={choose}
       onPointerEnter={() => pointing?.over(id)}
@@ -96,7 +95,7 @@ export function placeDots(frame: HTMLElement, place: Placing): void {
   for (const dot of frame.querySelectorAll<HTMLElement>('[data-lng]')) {
     const { x, y } = place(Number(dot.dataset['lng']), Number(dot.dataset['lat']))
     dot.style.transform = `translate(${x}px, ${y}px)`
-    // What a point says is a sentence; a name needs less room.
+    // A point's text is a sentence and needs more room than a name.
     const share = dot.classList.contains('point-dot') ? 0.5 : 0.8
     dot.classList.toggle('name-left', x > frame.clientWidth * share)
   }
@@ -116,17 +115,17 @@ export const WayLegend = () => {
   )
 }
 
-// Which single place of the map is pointed at, or was chosen.
+// State of the pointed-at or selected place on the map.
 
-/** A pointer that only passes shows nothing; one on its way to the card may leave the place for a moment. */
+/** Delays that ignore a passing pointer, and allow it to leave the place on its way to the card. */
 const SHOW_MS = 150
 const HIDE_MS = 300
 
 interface Pointed {
   readonly id: string
-  /** It was chosen, and stays until it is closed. */
+  /** It was selected, and stays open until it is closed. */
   readonly kept: boolean
-  /** The keyboard chose it, and goes on in the card. */
+  /** It was selected by keyboard, so the focus moves into the card. */
   readonly focused: boolean
 }
 
@@ -157,15 +156,15 @@ export function usePointing() {
   }, [at])
 }
 
-// A card on a single place of the map: shown while the place is pointed at, and kept when it is chosen.
+// Card of a single place on the map: shown while it is pointed at, and kept open when it is selected.
 
 const AWAY_PX = 14
 const EDGE_PX = 8
-/** Whoever is nearer than this on the screen lies under the same finger. */
+/** Places closer than this on the screen are under the same finger. */
 const SAME_PX = 14
 const MOST_NEAR = 8
 
-/** Puts a card above its place, or below where there is no room, within the map. */
+/** Positions a card above its place, or below if there is no room, within the map. */
 export function placeCard(card: HTMLElement, place: Placing, { lng, lat }: Pick<Dot, 'lng' | 'lat'>): void {
   const map = card.parentElement!
   const [width, height] = [map.clientWidth, map.clientHeight]
@@ -178,7 +177,7 @@ export function placeCard(card: HTMLElement, place: Placing, { lng, lat }: Pick<
   card.style.transform = `translate(${Math.round(left)}px, ${Math.round(top)}px)`
 }
 
-/** The place nearest to a tap; null if none is under the finger. */
+/** The place nearest to a tap; null if none is close enough. */
 export function dotAt(
   dots: readonly Dot[],
   place: Placing,
@@ -218,7 +217,7 @@ export function DotCard({ dots, pointing, place, onLeave, children }: CardProps)
   const latest = useRef(dot)
   latest.current = dot
   const shown = dot?.id
-  // What the card says comes later, and makes it larger.
+  // The card's content arrives later and enlarges it.
   useLayoutEffect(() => {
     const card = element.current
     if (card === null) return undefined
@@ -262,7 +261,7 @@ export function DotCard({ dots, pointing, place, onLeave, children }: CardProps)
   )
 }
 
-/** Escape closes the card, also one that is only pointed at. */
+/** Escape closes the card, even if it is only hovered. */
 function useEscape(leave: (() => void) | null): void {
   const latest = useRef(leave)
   latest.current = leave
@@ -293,7 +292,7 @@ const Near = ({ dots, onChoose }: NearProps) =>
     </p>
   )
 
-/** What the colours of the cells mean: from how many pilgrims or points of a cell each begins. */
+/** Legend of the cells' colours: the smallest number of pilgrims or points for each. */
 export const CrowdLegend = ({ of }: { readonly of: 'pilgrims' | 'points' }) => (
   <ul class="map-legend crowd-legend small">
     <li>{words.value.now.legend[of]}</li>

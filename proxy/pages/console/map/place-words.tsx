@@ -1,4 +1,4 @@
-/** Where a place of the route is, in words: at a station, or between two. */
+/** Describes a place on the route: at a station, or between two. */
 import type { EventRoute } from '#shared/client/index.ts'
 import { createRoute } from '#shared/core/map/walking-route.ts'
 import { unpackLines } from '#shared/core/rules/along-route.ts'
@@ -13,11 +13,11 @@ export interface PlaceOnRoute {
   readonly lng: number
   /** Kilometres from the start of the route; null without a route. */
   readonly route_km: number | null
-  /** The route passes here twice, so the kilometres may be others; the stations are the same. */
+  /** The route passes here twice, so the kilometre is uncertain; the stations are the same. */
   readonly unsure?: boolean
 }
 
-/** Nearer to a station than this along the route, a place is at it. */
+/** A place closer to a station than this, along the route, is at it. */
 const AT_KM = 1
 
 /** `between Tongxiao and Yuanli`; null without stations. */
@@ -34,7 +34,7 @@ function betweenStations(km: number, route: EventRoute | null): string | null {
   return messages.betweenStations(stationName(before), stationName(after))
 }
 
-/** The stations around a place, or its degrees where no station is known. */
+/** The stations around a place, or its coordinates if no station is known. */
 export function placeName({ lat, lng, route_km }: PlaceOnRoute, route: EventRoute | null): string {
   const name = route_km === null ? null : betweenStations(route_km, route)
   return name ?? `${lat.toFixed(4)}, ${lng.toFixed(4)}`
@@ -42,16 +42,16 @@ export function placeName({ lat, lng, route_km }: PlaceOnRoute, route: EventRout
 
 const line = computed(() => (route.value === null ? null : createRoute(unpackLines(route.value.lines))))
 
-/** Farther away, a place is not on the route. */
+/** Places farther away are not on the route. */
 const OFF_ROUTE_M = 2_000
-/** A road is so wide, and a phone so exact. */
+/** Width of a road plus the error of a phone. */
 const EXACT_M = 50
-/** Stretches of the route farther from each other than this are the way there and the way back. */
+/** Stretches of the route farther apart than this are outbound and return. */
 const ONE_STRETCH_KM = 1
 
-/** Where on the route a place is that the service tells by its degrees alone. */
+/** Position on the route of a place for which the service returns only coordinates. */
 export function placeOf(lat: number, lng: number): PlaceOnRoute {
-  // The lines are simplified, so they are a little shorter than the route.
+  // The lines are simplified, so they are slightly shorter than the route.
   const stretch = line.value === null ? 0 : route.value!.km / line.value.lengthM
   const kms =
     line.value?.passes({ lat, lng }, OFF_ROUTE_M, EXACT_M).map(({ alongM }) => alongM * stretch) ?? []
@@ -60,25 +60,25 @@ export function placeOf(lat: number, lng: number): PlaceOnRoute {
   return { lat, lng, route_km: first, ...(isSure ? {} : { unsure: true }) }
 }
 
-/** `km 45.3`; null without a route, and where it may be the way there or the way back. */
+/** `km 45.3`; null without a route, and if outbound or return is uncertain. */
 export const kmOnRoute = ({ route_km, unsure = false }: PlaceOnRoute): string | null =>
   route_km === null || unsure ? null : words.value.now.routeKm(figure(route_km))
 
-// Front, middle and tail in words, with their signs and kilometres: now, or in an hour that was chosen.
+// Front, middle and tail as text, with their signs and kilometres: now, or in a selected hour.
 
 export const PROCESSION = ['front', 'middle', 'tail'] as const satisfies readonly Mark[]
 
 export type ProcessionPlaces = Readonly<Record<(typeof PROCESSION)[number], PlaceOnRoute | null>>
 
-/** A place in words: the same in tables, in pictures and on their maps. */
+/** A place as text, the same in tables, in pictures and on their maps. */
 export const placeWords = (place: PlaceOnRoute): { readonly name: string; readonly km: string | null } => ({
   name: placeName(place, route.value),
   km: kmOnRoute(place),
 })
 
 /**
- * Front and tail leave out a twentieth of the pilgrims at each end, whom the map shows.
- * @param absent said of a place that there is not, such as while it is read
+ * Front and tail exclude a twentieth of the pilgrims at each end; the map shows them.
+ * @param absent text for a missing place, for example while loading
  */
 export const ProcessionRows = ({
   places,

@@ -15,9 +15,9 @@ import { pageWords } from '../../frame/language.ts'
 
 const SHOWN_MS = 8_000
 
-/** Shows why something was refused. Of the limit of calls it counts the seconds, and goes when they are over. */
+/** Shows why an action was rejected. For the rate limit it counts down, and disappears at zero. */
 export function warn(error: ClientError, sentence: (error: ClientError) => string): void {
-  // The session has ended, and the page to sign in says so.
+  // The session has ended; the sign-in page explains it.
   if (error.status === 401) return
   const forMs = (error.retryAfter ?? 0) * 1_000
   if (error.status === 429 && forMs > 0) showToast(() => sentence(error), { warning: true, forMs })
@@ -25,9 +25,9 @@ export function warn(error: ClientError, sentence: (error: ClientError) => strin
 }
 
 /**
- * Does something, reads the page again, and says what the service answered.
- * @param more what the operator may do about it afterwards
- * @returns the answer's data; null when it was refused, which is shown
+ * Runs an action, reloads the page's data, and shows the service's answer.
+ * @param more options of the toast, such as an undo action
+ * @returns the answer's data; null if it was rejected, which is shown
  */
 export async function act<T>(
   call: Promise<Answer<T>>,
@@ -46,7 +46,7 @@ export async function act<T>(
   return answer.data
 }
 
-/** What an operator has typed, once they have stopped. @param typingMs the pause that ends the typing */
+/** The operator's input once typing pauses. @param typingMs length of the pause */
 export function useSettled<T>(typed: T, typingMs = 300): T {
   const settled = useSignal(typed)
   useEffect(() => {
@@ -56,7 +56,7 @@ export function useSettled<T>(typed: T, typingMs = 300): T {
   return settled.value
 }
 
-// A question before something that others notice. What cannot be undone is typed.
+// A confirmation before an action that others notice. Irreversible actions require typing.
 
 interface ConfirmProps<T> {
   readonly title: string
@@ -64,12 +64,12 @@ interface ConfirmProps<T> {
   readonly onClose: () => void
   readonly button: string
   readonly danger?: boolean
-  /** The operator types one of these first; the first is asked for. */
+  /** The operator must type one of these; the first is shown. */
   readonly typed?: readonly string[]
-  /** Not yet possible. */
+  /** Not possible yet. */
   readonly disabled?: boolean
   readonly run: () => Promise<Answer<T>>
-  /** Called with the answer, after everything on the page was read again. */
+  /** Called with the answer, after all data of the page were reloaded. */
   readonly onDone?: (data: T) => void
   readonly children?: ComponentChildren
 }
@@ -135,7 +135,7 @@ interface AskProps<T> extends Omit<ConfirmProps<T>, 'open' | 'onClose'> {
   readonly pressed?: boolean
 }
 
-/** A button that asks before it acts. */
+/** A button that asks for confirmation. */
 export function Ask<T>({ ask, kind, pressed, children, ...confirm }: AskProps<T>) {
   const asking = useSignal(false)
   return (
@@ -159,7 +159,7 @@ interface BusyProps {
   readonly children: ComponentChildren
 }
 
-/** A button that is busy until what it does is done. */
+/** A button that is busy until its action is done. */
 export function BusyButton({ run, children }: BusyProps) {
   const busy = useSignal(false)
   const press = async () => {
@@ -177,7 +177,7 @@ export function BusyButton({ run, children }: BusyProps) {
   )
 }
 
-// Gives a person a role of the event, or takes it.
+// Gives a person a role of the event, or removes it.
 
 type Assigned = Data<'assignRole'>
 type Role = NonNullable<Assigned['role']>
@@ -185,9 +185,9 @@ type Role = NonNullable<Assigned['role']>
 export const ROLES: readonly Role[] = ['volunteer', 'manager', 'owner']
 
 /**
- * @param role null takes the role
- * @param before the role that was shown, which the operator can give back; undefined: not known
- * @returns what the service answered; null when it was refused, which is shown
+ * @param role null removes the role
+ * @param before the role that was shown, offered for undo; undefined: unknown
+ * @returns the service's answer; null if it was rejected, which is shown
  */
 export const assignRole = (
   userId: string,

@@ -9,6 +9,6 @@ function cellText(cell: Cell): string {
   return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe
 }
 
-/** CSV as RFC 4180 has it, with a byte order mark so that spreadsheets read it as UTF-8. */
+/** CSV as in RFC 4180, with a byte order mark so that spreadsheets read it as UTF-8. */
 export const csvOf = (rows: readonly (readonly Cell[])[]): string =>
   `\uFEFF${rows.map((row) => row.map(cellText).join(',')).join('\r\n')}\r\n`

@@ -1,10 +1,10 @@
-/** Kilometres by mode in words: what was walked, and what was ridden beside it. */
+/** Kilometres by mode as text: walked, and ridden. */
 import type { Data } from '#shared/client/index.ts'
 import { nameOf, words, inKm } from '../words.ts'
 
 type Recorded = Pick<Data<'readCarbon'>, 'recorded_km'>
 
-/** Recorded kilometres on foot, and of all modes together. Journeys that pilgrims reported are not among them. */
+/** Recorded kilometres on foot, and in all modes together. Journeys reported by pilgrims are not included. */
 export function distancesOf({ recorded_km }: Recorded): { readonly walked: number; readonly all: number } {
   const all = Object.values(recorded_km).reduce((sum, km) => sum + km, 0)
   return { walked: recorded_km['walk'] ?? 0, all }
@@ -12,7 +12,7 @@ export function distancesOf({ recorded_km }: Recorded): { readonly walked: numbe
 
 export const modeName = (mode: string): string => nameOf(words.value.reports.modes, mode)
 
-/** `Scooter 477 km, Bus 295 km`; of walking alone nothing is said. */
+/** `Scooter 477 km, Bus 295 km`; undefined if everything was walked. */
 export function ridden(carbon: Recorded): string | undefined {
   const rides = Object.entries(carbon.recorded_km)
     .filter(([mode, km]) => mode !== 'walk' && km > 0)

@@ -1,17 +1,17 @@
 import { type ComponentChildren, createElement } from 'preact'
 interface ChoiceProps<T extends string | number> {
   readonly label: string
-  /** One that is not enabled is shown and cannot be chosen. */
+  /** A disabled option is shown and cannot be chosen. */
   readonly options: readonly (readonly [value: T, text: string, isEnabled?: boolean])[]
   readonly value: T
-  /** The label is for screen readers alone. */
+  /** The label is for screen readers only. */
   readonly bare?: boolean
   readonly name?: string
-  /** @param select for whoever takes a refused choice back */
+  /** @param select lets the caller revert a rejected choice */
   readonly onChoose: (value: T, select: HTMLSelectElement) => unknown
 }
 
-/** A choice of one of many. */
+/** A selection of one option. */
 export function Choice<T extends string | number>(props: ChoiceProps<T>) {
   const { label, options, value, bare = false, name, onChoose } = props
   const select = (
@@ -52,15 +52,15 @@ interface FieldProps {
   readonly inputMode?: 'url'
   readonly autocomplete?: 'off'
   readonly spellcheck?: boolean
-  /** It has room for many lines. */
+  /** Multi-line text. */
   readonly long?: boolean
-  /** It takes a line of its own in its form. */
+  /** Takes the full width of its form. */
   readonly wide?: boolean
   readonly onType: (text: string) => void
   readonly children?: ComponentChildren
 }
 
-/** A named field for what is typed. */
+/** A labelled text field. */
 export function Field({ label, long = false, wide = false, onType, children, ...rest }: FieldProps) {
   const onInput = (event: InputEvent): void => onType((event.currentTarget as HTMLInputElement).value)
   return (
@@ -68,7 +68,7 @@ export function Field({ label, long = false, wide = false, onType, children, ...
       <span>{label}</span>
       {long
         ? createElement('textarea', { ...rest, onInput })
-        : // A number is no multiple of anything: a browser would refuse 3 beside a least of 0.1.
+        : // Without `any`, a browser would reject 3 with a minimum of 0.1.
           createElement('input', {
             type: 'text',
             step: rest.type === 'number' ? 'any' : undefined,
@@ -105,7 +105,7 @@ interface FileDropProps {
   readonly onChoose: (file: File) => unknown
 }
 
-/** Takes a file that is dropped on it, or chosen. */
+/** Accepts a file by drag and drop, or from the file picker. */
 export const FileDrop = ({ title, note, accept, name, onChoose }: FileDropProps) => (
   <label class="drop">
     <strong>{title}</strong>
@@ -117,7 +117,7 @@ export const FileDrop = ({ title, note, accept, name, onChoose }: FileDropProps)
       onChange={({ currentTarget }) => {
         const file = currentTarget.files?.[0]
         if (file !== undefined) onChoose(file)
-        // The same file can be chosen again once it was changed.
+        // Allows choosing the same file again after it was changed.
         currentTarget.value = ''
       }}
     />

@@ -1,4 +1,4 @@
-/** A panel of a list that the service cuts into pages. */
+/** A panel with a list that the service returns in pages. */
 import { figure } from '#shared/locales/units.ts'
 import { useSignal } from '@preact/signals'
 import type { ComponentChild, ComponentChildren } from 'preact'
@@ -23,9 +23,9 @@ interface PagedListProps<T extends Paged, Q extends object> extends Omit<
   FromProps<T>,
   'from' | 'meanwhile' | 'meanwhileAt' | 'children' | 'kind'
 > {
-  /** One word, for the place of the panel in its view, and by which its answer is remembered. */
+  /** One word: the panel's place in its view, and the key of its cached answer. */
   readonly kind: string
-  /** What is listed and how. Another query begins at its first page. */
+  /** Content and order of the list. A changed query starts at its first page. */
   readonly query: Q
   readonly read: (
     query: Q & { readonly cursor?: string },
@@ -33,14 +33,14 @@ interface PagedListProps<T extends Paged, Q extends object> extends Omit<
   ) => Promise<Answer<T>>
   /** Time between readings; 0: once. */
   readonly everyMs: number
-  /** Number of items on all pages, where the service tells it. */
+  /** Number of items on all pages, if the service reports it. */
   readonly totalOf?: (page: T) => number | null
   readonly children: (page: T, list: Resource<T>) => ComponentChildren
 }
 
 const FIRST_PAGE: readonly Step[] = []
 
-/** `1–50 of 80`; empty for no items. Without a total `first 50`, then `51–100` up to the last page. */
+/** `1–50 of 80`; empty for no items. Without a total `first 50`, then `51–100` until the last page. */
 function rangeOf<T extends Paged>(
   page: T,
   before: number,
@@ -50,7 +50,7 @@ function rangeOf<T extends Paged>(
   if (page.items.length === 0) return ''
   const [from, to] = [before + 1, before + page.items.length]
   const told = totalOf?.(page) ?? null
-  // A number that was counted elsewhere and earlier may be less than what is listed.
+  // A total that was counted elsewhere and earlier may be less than the items listed.
   const total = page.next_cursor === null ? (told ?? to) : told !== null && told > to ? told : null
   const range = { from: figure(from), to: figure(to) }
   if (total !== null) return messages.range(range.from, range.to, figure(total))
@@ -60,12 +60,12 @@ function rangeOf<T extends Paged>(
 export function PagedList<T extends Paged, Q extends object>(props: PagedListProps<T, Q>) {
   const { kind, query, read, everyMs, totalOf, children, ...panel } = props
   const asked = JSON.stringify(query)
-  // The pages that led here. Those of another query do not count.
+  // Pages visited before this one. Those of another query are ignored.
   const trail = useSignal({ asked, steps: FIRST_PAGE })
   const steps = trail.value.asked === asked ? trail.value.steps : FIRST_PAGE
   const { cursor, before = 0 } = steps.at(-1) ?? {}
   const list = useResource(read, everyMs, kind, { ...query, ...(cursor === undefined ? {} : { cursor }) })
-  // Until a page has come, the one before stays: the panel keeps its height, and the buttons their place.
+  // Until a page arrives, the previous one stays, so that panel and buttons do not move.
   const shown = useRef<{ readonly page: T; readonly before: number; readonly at: number | null } | null>(null)
   const latest = list.value.value
   if (latest !== null) shown.current = { page: latest, before, at: list.at.value }
@@ -100,7 +100,7 @@ export function PagedList<T extends Paged, Q extends object>(props: PagedListPro
   )
 }
 
-/** A list of rows, or the sentence that there are none. */
+/** A list of rows, or a sentence if there are none. */
 export const Listed = ({ children }: { readonly children: readonly ComponentChild[] }) => (
   <ul class="rows">{children.length === 0 ? <li class="quiet">{words.value.common.none}</li> : children}</ul>
 )
@@ -109,12 +109,12 @@ type Entry = Data<'readTimeline'>['entries'][number]
 
 interface HappenedProps {
   readonly entry: Entry
-  /** The time as it is written. */
+  /** The formatted time. */
   readonly at: string
   readonly children?: ComponentChildren
 }
 
-/** A row of what happened to the event: when, what, and by whom. */
+/** An entry of the event's history: when, what, and by whom. */
 export const Happened = ({ entry: { kind, by, message }, at, children }: HappenedProps) => (
   <li>
     <span class="number small quiet">{at}</span>
@@ -132,7 +132,7 @@ interface PagesProps {
   readonly onPage: (steps: readonly Step[]) => void
 }
 
-/** First, previous and next page, as far as there are. The last button keeps its place. */
+/** First, previous and next page, if they exist. The last button keeps its position. */
 function Pages({ page, range, steps, onPage }: PagesProps) {
   const messages = words.value.common
   const isFirst = steps.length === 0

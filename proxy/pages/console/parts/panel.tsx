@@ -1,4 +1,4 @@
-/** A part of a view: its title, the time of what it shows, and whether that is old. */
+/** A panel of a view: its title, the time of its data, and whether they are outdated. */
 import type { ClientError } from '#shared/client/index.ts'
 import { computed } from '@preact/signals'
 import type { ComponentChildren } from 'preact'
@@ -10,19 +10,19 @@ import { place } from '../router.ts'
 import { pair, words } from '../words.ts'
 import { Button } from '../../design/button.tsx'
 
-/** Whether it is older than its promise; while nothing comes from the service, nothing has a longer one than 20 s. */
+/** Whether data are older than allowed. While the service is unreachable, the limit is 20 s for all. */
 export const isStale = <T,>({ at, error, staleMs }: Resource<T>): boolean =>
   at.value !== null &&
   (error.value !== null ||
     now.value - at.value > (isCutOff.value ? Math.min(staleMs, SHORTEST_STALE_MS) : staleMs))
 
-/** Nothing has come yet, and nothing was refused. */
+/** Neither an answer nor an error has arrived. */
 export const isLoading = <T,>({ value, error }: Resource<T>): boolean =>
   value.value === null && error.value === null
 
 /**
- * Whether what is shown of it is old, for a component that need not be drawn again each second.
- * @param isMeanwhile an earlier answer stands in the place of the one that has not come
+ * Whether the shown data are outdated, for a component that need not be rendered each second.
+ * @param isMeanwhile an earlier answer is shown until the new one arrives
  */
 export const useStale = <T,>(from: Resource<T>, isMeanwhile = false): boolean =>
   useMemo(() => computed(() => isStale(from)), [from]).value ||
@@ -33,20 +33,20 @@ interface StampProps {
   readonly stale: boolean
 }
 
-/** The time of what is old; what is fresh is of now, which the bar at the top tells. */
+/** The time of outdated data. Current data need none: the bar at the top shows the time. */
 export const Stamp = ({ at, stale }: StampProps) =>
   at === null || !stale ? null : <span class="stamp old">{pair(words.value.common.stale, clock(at))}</span>
 
-/** The sentence about the limit of calls, with the seconds that are left now. */
+/** The sentence about the rate limit, with the seconds left. */
 const waitSentence = (): string => words.value.common.rateLimited(secondsLeft.value)
 
-/** The same of an action, which the page does not repeat by itself. */
+/** The same for an action, which the page does not repeat by itself. */
 function waitToAct(): string {
   const { actAgain, actLater } = words.value.common
   return secondsLeft.value === 0 ? actAgain : actLater(secondsLeft.value)
 }
 
-/** What the operator can do about a refusal, in their language; the service's own sentence stands before it. */
+/** Advice after an error, in the operator's language, shown after the service's own sentence. */
 function adviceOf({ status }: ClientError): string {
   const { advice } = words.value.common
   if (status === 0) return advice.unreached
@@ -59,15 +59,17 @@ function adviceOf({ status }: ClientError): string {
 const whyOf = (error: ClientError): string =>
   error.status === 429 ? waitSentence() : `${error.message} ${adviceOf(error)}`
 
-/** Why something is not read, and what to do. */
+/** Why data were not read, and what to do. */
 export const sentenceOf = (error: ClientError): string =>
   error.status === 429 ? waitSentence() : pair(words.value.common.failed, whyOf(error))
 
-/** What stands in the place of a text whose resource has no value: that it loads, or why there is none. */
+/** Placeholder for a text whose resource has no value: loading, or the error. */
 export const absenceOf = <T,>({ error }: Resource<T>): string =>
   error.value === null ? words.value.common.loading : sentenceOf(error.value)
 
-/** Why an action is not known to be done. Without an answer, or with a proxy's, it may be done all the same. */
+/**
+ * Why an action is not known to be done. Without an answer, or with a proxy's error, it may have been done.
+ */
 export const refusalOf = (error: ClientError): string =>
   error.status === 0 || error.status >= 500
     ? words.value.common.notConfirmed(error.message)
@@ -77,10 +79,10 @@ interface PanelProps {
   readonly title: string
   readonly children: ComponentChildren
   readonly actions?: ComponentChildren
-  /** For the place of the panel in its view. */
+  /** Identifies the panel's place in its view. */
   readonly kind?: string
   readonly stamp?: ComponentChildren
-  /** It is grey, and says of when it is: `at`. */
+  /** Greyed out and marked with the time `at`. */
   readonly stale?: boolean
   readonly at?: StampProps['at']
 }
@@ -111,19 +113,19 @@ export function Panel({ title, children, actions, kind, stamp, stale = false, at
 
 interface AwaitProps<T> {
   readonly from: Resource<T>
-  /** Shown until the first answer, such as the page before. */
+  /** Shown until the first answer, for example the previous page. */
   readonly meanwhile?: T | null
   readonly children: (value: T) => ComponentChildren
 }
 
 export interface FromProps<T> extends Omit<PanelProps, 'children' | 'stamp' | 'stale' | 'at'>, AwaitProps<T> {
-  /** Stands above the value, and stays while another one is read. */
+  /** Shown above the value, and kept while another one is read. */
   readonly lead?: ComponentChildren
-  /** When `meanwhile` was read, epoch milliseconds. */
+  /** Time of `meanwhile`, epoch milliseconds. */
   readonly meanwhileAt?: number | null
 }
 
-/** A panel of one resource: while it loads, when it fails, and its value with its time. */
+/** A panel of one resource: loading, failed, or its value with its time. */
 export function PanelFrom<T>(props: FromProps<T>) {
   const { from, lead, meanwhile = null, meanwhileAt = null, actions, children, ...panel } = props
   const stale = useStale(from, shownOf(from, meanwhile) !== null)
@@ -154,8 +156,8 @@ function shownOf<T>({ value, error }: Resource<T>, meanwhile: T | null): T | nul
 }
 
 /**
- * What a resource has, in one state at a time: its value, else why there is none, else that it loads. A refusal
- * stands above the last value; of the limit of calls the bar across the page says it.
+ * Renders a resource in one state: its value, its error, or loading. An error is shown above the last value;
+ * the rate limit is shown by the bar across the page.
  */
 export function Await<T>({ from, meanwhile = null, children }: AwaitProps<T>) {
   const error = from.error.value
@@ -181,7 +183,7 @@ interface RefusalProps {
   readonly onAgain: () => void
 }
 
-/** Why there is no value. The limit of calls needs no button: the page goes on by itself. */
+/** The reason for a missing value. The rate limit needs no button: the page continues by itself. */
 const Refusal = ({ error, onAgain }: RefusalProps) =>
   error.status === 429 ? (
     <p class="quiet waits">{waitSentence()}</p>
@@ -194,12 +196,12 @@ const Refusal = ({ error, onAgain }: RefusalProps) =>
 
 interface FigureProps {
   readonly label: string
-  /** Null: not known. */
+  /** Null: unknown. */
   readonly value: ComponentChildren
   readonly unit?: string | undefined
   readonly note?: string | undefined
   readonly tone?: 'good' | 'warning' | 'danger' | undefined
-  /** Time of the figure; absent where the panel around it shows it. */
+  /** Time of the figure; absent if the surrounding panel shows it. */
   readonly at?: number | string | null
   readonly stale?: boolean
   readonly loading?: boolean
@@ -218,7 +220,7 @@ const Awaited = ({ label }: Pick<FigureProps, 'label'>) => (
   </div>
 )
 
-// What is not known is not old either.
+// An unknown value is not outdated.
 const Known = ({ label, value, unit, note, tone, at, stale = false }: Omit<FigureProps, 'loading'>) => (
   <div class={['tile', tone, stale && value !== null && 'stale'].filter(Boolean).join(' ')}>
     <dt>{label}</dt>
@@ -231,7 +233,7 @@ const Known = ({ label, value, unit, note, tone, at, stale = false }: Omit<Figur
   </div>
 )
 
-/** Names with what is said of each; what is null is left out. */
+/** Pairs of name and value; null values are omitted. */
 export const Facts = ({ facts, of = 'about' }: FactsProps) => (
   <dl class={of}>
     {facts.map(([name, value]) =>

@@ -1,4 +1,4 @@
-/** Pictures that the operator keeps: for mails and reports, where nobody sees the page that they come from. */
+/** Pictures that the operator saves, for mails and reports, where the page around them is missing. */
 import { eventName } from '../event.ts'
 import type { Bar } from '../../design/chart.tsx'
 import { type Colour, tokensOf } from '../../map/view.ts'
@@ -9,20 +9,20 @@ import { type ReadonlySignal, signal } from '@preact/signals'
 
 export interface Caption {
   readonly title: string
-  /** They say of which time it is, and what else a reader must know. Each is cut into as many lines as it needs. */
+  /** Time and other context for the reader. Each line is wrapped as needed. */
   readonly lines: readonly string[]
 }
 
 export interface Drawing {
   readonly width: number
   readonly height: number
-  /** Draws in CSS pixels from the corner of the drawing. */
+  /** Draws in CSS pixels from the top left corner of the drawing. */
   readonly draw: (context: CanvasRenderingContext2D) => void
 }
 
 const PAD = 32
 const [EVENT, TITLE, LINE, FOOT] = [16, 24, 16, 13]
-/** Height of a line in sizes of its type. */
+/** Line height as a multiple of the font size. */
 const LEADING = 1.45
 
 export const fontOf = (size: number, weight = 400): string => `${weight} ${size}px ${onPaper('font')}`
@@ -30,7 +30,7 @@ export const fontOf = (size: number, weight = 400): string => `${weight} ${size}
 export const savePicture = (caption: Caption, drawing: Drawing, name: string): void =>
   captioned(caption, drawing).toBlob((blob) => blob && saveBlob(blob, name))
 
-/** A drawing under the event's name, its title and its lines, on white, with the time at which it was made. */
+/** A drawing under the event's name, its title and its lines, on white, with the time of its creation. */
 export function captioned({ title, lines }: Caption, drawing: Drawing): HTMLCanvasElement {
   const canvas = document.createElement('canvas')
   const context = canvas.getContext('2d')!
@@ -83,7 +83,7 @@ function textLines(
   return wrapped(context, text, room).map((one) => ({ text: one, size, font, token }))
 }
 
-/** The text in lines that fit, broken between words, in the font that is set. */
+/** The text wrapped between words to a width, in the current font. */
 export function wrapped(context: CanvasRenderingContext2D, text: string, room: number): string[] {
   const found: string[] = []
   let line = ''
@@ -96,10 +96,10 @@ export function wrapped(context: CanvasRenderingContext2D, text: string, room: n
   return [...found, line].map((one) => shortened(context, one, room))
 }
 
-/** More fit into no line. */
+/** Maximum number of letters that fit a line. */
 const MOST_LETTERS = 300
 
-/** The text, or as much of it as fits, measured in the font that is set. */
+/** The text, shortened to a width, in the current font. */
 export function shortened(context: CanvasRenderingContext2D, text: string, room: number): string {
   if (context.measureText(text).width <= room) return text
   const letters = Array.from(new Intl.Segmenter().segment(text), ({ segment }) => segment).slice(
@@ -110,17 +110,17 @@ export function shortened(context: CanvasRenderingContext2D, text: string, room:
   return `${letters.join('')}…`
 }
 
-// Paper is white: what leaves the page as a picture or in print has the light colours, whatever the screen's theme is.
+// Paper is white: pictures and prints use the light colours, whatever the screen's theme.
 
-/** Pixels of a picture for each of its units: sharp in print, and where it is enlarged. */
+/** Device pixels per unit: sharp in print and when enlarged. */
 export const DENSITY = 2
 
 const printed = matchMedia('print')
 const printing = signal(printed.matches)
 
 /**
- * Whether the page is being printed, also from the browser's own menu. The browser lays paper out as soon as the
- * listeners have returned and their microtasks are done: who draws for it draws in an `effect`, not in a later frame.
+ * Whether the page is being printed, also from the browser's menu. The browser lays out the print as soon as
+ * listeners and their microtasks are done, so draw for it in an `effect`, not in a later frame.
  */
 export const isPrinting: ReadonlySignal<boolean> = printing
 
@@ -138,10 +138,10 @@ function newProbe(): HTMLElement {
 
 let known: Colour | null = null
 
-/** Tokens by their names without dashes, as they are on paper. */
+/** Colour tokens for paper, by their names without dashes. */
 export const onPaper: Colour = (name) => (known ??= tokensOf(newProbe()))(name)
 
-/** Tokens of the screen's theme. They are read anew by each caller, because the theme may have changed. */
+/** Colour tokens of the screen's theme. They are read for each call, because the theme may have changed. */
 export const onScreen = (): Colour => tokensOf(document.documentElement)
 
 // Bars as a picture: the same names, lengths and figures as on the page.

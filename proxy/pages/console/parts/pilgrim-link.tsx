@@ -1,18 +1,18 @@
 import { show } from '../router.ts'
 
-/** So much of an id is told apart by eye. */
+/** Number of characters of an id that people can tell apart. */
 const SHORT = 10
 
-/** The end of an id, which tells two people of one name apart. */
+/** The end of an id, which distinguishes people of the same name. */
 export const endOfId = (userId: string): string => userId.slice(-6)
 
 interface PilgrimLinkProps {
   readonly userId: string
-  /** The name, where it is known; else the beginning of the id stands for it. */
+  /** The name, if known; otherwise the start of the id is shown. */
   readonly name?: string | null
 }
 
-/** A pilgrim within a text; it leads to the person. */
+/** A pilgrim within a text, linked to the person's view. */
 export const PilgrimLink = ({ userId, name = null }: PilgrimLinkProps) => (
   <button
     type="button"

@@ -1,4 +1,4 @@
-/** Emergencies above everything, on every view, until an operator confirms them. */
+/** Emergencies at the top of every view, until an operator confirms them. */
 import { telephoneUri } from '#shared/core/rules/telephone.ts'
 import { useEffect } from 'preact/hooks'
 import type { Data } from '#shared/client/index.ts'
@@ -18,10 +18,13 @@ type Emergency = Data<'listEmergencies'>['items'][number]
 /** A token has 30 calls a minute for all its tabs. */
 const EVERY_MS = 30_000
 
-/** More emergencies of pilgrims without any point, who may be invented, are folded away below the others. */
+/**
+ * Emergencies of pilgrims without any point may be fake: beyond this number they are collapsed below the
+ * others.
+ */
 const MOST_INVENTED = 5
 
-/** A volunteer reads none. */
+/** Volunteers may not read emergencies. */
 export const EmergencyBar = () => (level.value < MANAGER ? null : <Bar />)
 
 function Bar() {
@@ -37,7 +40,7 @@ function Bar() {
   useEffect(() => {
     if (isOpen) void loadGround()
   }, [isOpen])
-  // Read out once for each emergency: what stands there stays the same.
+  // Announced once per emergency: its text stays the same.
   return (
     <div class="emergencies" role="alert">
       {shown.map((one) => (
@@ -87,7 +90,7 @@ function Row({ emergency }: RowProps) {
   )
 }
 
-/** The place in words; it leads to the map. */
+/** The place as text, linked to the map. */
 function Place({ emergency: { userId, display_name: name, place } }: RowProps) {
   const messages = words.value.emergencies
   if (place === null) return <p>{messages.noPlace}</p>

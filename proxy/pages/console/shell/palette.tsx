@@ -1,4 +1,4 @@
-/** The command palette: views and actions by name, and pilgrims. */
+/** The command palette: views, actions and pilgrims by name. */
 import { signal, useSignal } from '@preact/signals'
 import type { TargetedKeyboardEvent } from 'preact'
 import { useEffect, useLayoutEffect, useRef } from 'preact/hooks'
@@ -13,7 +13,7 @@ import { REPORT_PANELS, type ReportPanelName } from '../views/reports/panels.ts'
 
 const isOpen = signal(false)
 /**
- * Whether the command leads to another place. The dialog gives the focus back when it closes, and then it can be
+ * Whether the command navigates. The dialog restores the focus when it closes; only then can the focus be
  * moved.
  */
 const hasGone = { current: false }
@@ -33,12 +33,12 @@ export function Palette() {
     return () => removeEventListener('keydown', listen)
   }, [])
   const open = isOpen.value
-  // Before the next key, which belongs to it already.
+  // Before the next key press, which must already reach the dialog.
   useLayoutEffect(() => {
     if (open && !dialog.current!.open) dialog.current!.showModal()
   }, [open])
   const run = (command: Command | undefined) => {
-    // At once: while the dialog is open, nothing behind it can take the focus.
+    // Close first: while the dialog is open, nothing behind it can take the focus.
     dialog.current!.close()
     const before = place.value
     command?.run()
@@ -60,7 +60,7 @@ export function Palette() {
   )
 }
 
-/** Who went to a view reads on there; a panel that was asked for has the focus already. */
+/** After navigating, focuses the view, unless a requested panel already has the focus. */
 function enterView(): void {
   if (document.querySelector('#view:focus-within') === null) document.getElementById('view')?.focus()
 }
@@ -81,7 +81,7 @@ interface ChoiceProps {
 function Choice({ run }: ChoiceProps) {
   const typed = useSignal('')
   const commands = fittingCommands(typed.value)
-  // The one that Enter does.
+  // The command that Enter runs.
   const first = commands.findIndex(({ careful = false }) => !careful)
   return (
     <form
@@ -99,7 +99,7 @@ function Choice({ run }: ChoiceProps) {
           if (!input?.form?.contains(document.activeElement)) input?.focus()
         }}
         onKeyDown={(event) => {
-          // The field itself would only be emptied.
+          // By default Escape would only clear the field.
           if (event.key === 'Escape') run(undefined)
           else moveFocus(event)
         }}
@@ -123,13 +123,13 @@ function Choice({ run }: ChoiceProps) {
   )
 }
 
-// What the command palette offers: views, their panels, and actions, as far as the operator's tier may.
+// The commands of the palette: views, their panels, and actions that the operator's tier allows.
 
 interface Command {
   readonly name: string
-  /** Other words by which it is found. */
+  /** Alternative words by which it is found. */
   readonly also?: string | undefined
-  /** Enter alone never does it: it is gone to with the arrows, or pressed. */
+  /** Enter alone does not run it: it must be selected with the arrow keys or clicked. */
   readonly careful?: boolean
   readonly run: () => void
 }
@@ -199,7 +199,7 @@ function pageCommands(): Command[] {
   ]
 }
 
-/** Commands whose name, or another word for it, contains what was typed, in order; then the search for pilgrims. */
+/** Commands whose name or alternative words contain the input, in order; then the search for pilgrims. */
 function fittingCommands(typed: string): Command[] {
   const search = typed.trim()
   const text = search.toLowerCase()

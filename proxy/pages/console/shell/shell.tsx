@@ -31,11 +31,11 @@ export function Shell() {
   }, [])
   const shown = view.value
   useSignalEffect(() => {
-    // Seen from another tab, too.
+    // Visible from another tab too.
     const alert = incident.value === null ? '' : '⚠ '
     document.title = `${alert}${words.value.nav[view.value]} · ${eventName.value}`
   })
-  // What was read before a pause or the end may not be right any more.
+  // Cached data from before a pause or the end may be wrong now.
   const changedAt = useComputed(() => status.value?.changed_at)
   useSignalEffect(() => {
     if (changedAt.value !== undefined) forgetAnswers()
@@ -117,11 +117,11 @@ function TopBar() {
   )
 }
 
-/** A volunteer's page is never live, and nothing is wrong with it. */
+/** Explains why a volunteer's page is polled, which is normal. */
 const whyPolled = (): string | undefined =>
   connection.value === 'polling' && level.value < MANAGER ? words.value.bar.connection.polling : undefined
 
-/** `wang · Owner`; a token that is named after its tier is not named twice. */
+/** `wang · Owner`; the name is omitted if it equals the tier. */
 function whoText(): string {
   const { name = '', role: tier = 'volunteer' } = role.value ?? {}
   return name.toLowerCase() === tier ? words.value.roles[tier] : `${name} · ${words.value.roles[tier]}`
@@ -178,7 +178,7 @@ function Navigation() {
   )
 }
 
-/** What shows a number that waits for people; null: none does. An old one is grey, and says of when it is. */
+/** A count in the navigation; null: zero. An outdated one is greyed and shows its time. */
 function useWaiting<T>(from: Resource<T>, count: number | undefined, text: string) {
   const stale = useStale(from)
   if ((count ?? 0) === 0) return null
@@ -221,7 +221,7 @@ const ViewLink = ({ to, place, current = false, children, ...rest }: ViewLinkPro
 
 const BACK_MS = 6_000
 
-/** From here on the operator is told that the clock of their device is wrong. */
+/** From this difference the operator is warned that their device's clock is wrong. */
 const WRONG_MS = 120_000
 
 const wholeMinutes = (ms: number): number => Math.round(Math.abs(ms) / 60_000) * 60_000
@@ -261,7 +261,7 @@ function ConnectionBar() {
   )
 }
 
-/** The token's limit of calls is used up. Screen readers hear it once, and not each second. */
+/** The token's rate limit is used up. Screen readers announce it once, not each second. */
 function WaitBar() {
   const seconds = secondsLeft.value
   const first = useRef(0)
@@ -277,7 +277,7 @@ function WaitBar() {
   )
 }
 
-// The views. All but the first are loaded when they are opened.
+// The views. All but the first are loaded on demand.
 
 type Later = Exclude<View, 'now'>
 
@@ -300,7 +300,7 @@ async function load(view: View): Promise<void> {
     const component = await LOADERS[view]()
     loaded.value = { ...loaded.value, [view]: component }
   } catch {
-    // The network is away, or a new release has replaced the files.
+    // There is no network, or a new release has replaced the files.
     failed.value = view
   }
 }
@@ -319,11 +319,11 @@ function ShownView({ view }: { readonly view: View }) {
   )
 }
 
-// Keeps the keyboard's place. When what has the focus goes away or cannot be used any more (a row after its removal, a
-// button after it was pressed), the browser gives the focus to the whole page, and the operator would begin at its top.
-// It goes to the next row of the list instead, else to the panel, else to the view.
+// Keeps the keyboard focus. When the focused element is removed or disabled (a row after its removal, a
+// button after a click), the browser moves the focus to the page, and the operator would start at its top.
+// Instead it moves to the next row of the list, else to the panel, else to the view.
 
-/** Where the focus was last: the element, and what it stood in, innermost first. */
+/** The last focused element and its ancestors, innermost first. */
 interface Place {
   readonly element: Element
   readonly around: readonly Around[]
@@ -332,7 +332,7 @@ interface Place {
 interface Around {
   readonly element: Element
   readonly index: number
-  /** Whether it is a row of a list. What is gone cannot tell any more. */
+  /** Whether it is a list row; a removed element can no longer be asked. */
   readonly isRow: boolean
 }
 
@@ -347,7 +347,7 @@ function placeOf(element: Element): Place {
 
 const canHaveFocus = (element: Element): boolean => element.isConnected && !element.matches(':disabled')
 
-/** The row that has taken the place of one that is gone. Not its button: a second press would act on it. */
+/** The row in place of a removed one. Not its button: a second key press would trigger it. */
 function rowAfter({ around }: Place): Element | null {
   const at = around.findIndex(({ element, isRow }) => isRow && !element.isConnected)
   if (at < 0) return null
@@ -380,11 +380,11 @@ function keepFocus(): () => void {
   }
   const look = (): void => {
     if (place === null || !isNowhere()) return
-    // The operator has left it: a click beside everything.
+    // The operator has left it by clicking elsewhere.
     if (canHaveFocus(place.element)) place = null
     else giveFocus(heirOf(place))
   }
-  // After the page has drawn a change, and the browser has taken the focus away.
+  // After the page has rendered a change and the browser has dropped the focus.
   let isDue = false
   const later = (): void => {
     if (place === null || isDue) return

@@ -66,7 +66,7 @@ function TokenForm() {
   )
 }
 
-/** The two languages of the console, and the theme. */
+/** Choice of language and theme. */
 export const LookChoices = () => (
   <footer class="row">
     <Segments

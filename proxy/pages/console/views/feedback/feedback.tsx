@@ -42,7 +42,7 @@ import { pageWords } from '../../../frame/language.ts'
 
 const EVERY_MS = 15_000
 const PAGE = 100
-/** Cards that are shown at once, and more with each press. */
+/** Number of cards shown initially and added with each click. */
 const STEP = 25
 
 type Filter = Status | ''
@@ -104,7 +104,7 @@ export function Feedback() {
               </div>
             </details>
             {page.items.length === 0 ? <p>{words.value.common.none}</p> : null}
-            {/* Another list begins with its first cards. */}
+            {/* A changed filter starts with its first cards. */}
             <Page
               key={[status.value, category.value, search].join(' ')}
               page={page}
@@ -127,7 +127,7 @@ interface PageProps {
   readonly chosen: number | null
   readonly onChoose: (id: number) => void
   readonly shown: Signal<readonly Item[]>
-  /** When the page was read, epoch milliseconds; null: it is that of before. */
+  /** When the page was read, epoch milliseconds; null: it is the previous page. */
   readonly readAt: number | null
   readonly shownAt: Signal<number | null>
 }
@@ -136,17 +136,17 @@ function Page({ page, chosen, onChoose, shown, readAt, shownAt }: PageProps) {
   const isFirst = useRef(true)
   const most = useSignal(STEP)
   const all = useMemo(() => ordered(itemsOf(page)), [page])
-  // The chosen one stays in sight, wherever its new status puts it.
+  // The selected item stays visible, wherever its new status sorts it.
   const items = useMemo(
     () => all.filter(({ id }, i) => i < most.value || id === chosen),
     [all, most.value, chosen],
   )
-  // Before the page is seen: a key may follow at once.
+  // Before the page is painted: a key press may follow at once.
   useLayoutEffect(() => {
     shown.value = items
     shownAt.value = readAt ?? shownAt.peek()
     const [first] = inColumn(items, 'new')
-    // Where the item stands beside the list.
+    // Only if the item is shown beside the list.
     if (isFirst.current && first !== undefined && matchMedia('(width >= 75rem)').matches) onChoose(first.id)
     isFirst.current = false
   }, [items, shown, readAt, shownAt, onChoose])
@@ -187,7 +187,7 @@ const StatusFilter = ({ page, chosen }: FilterProps) => {
 
 interface Props {
   readonly items: readonly Item[]
-  /** The number of all items, also those on other pages. */
+  /** Number of all items, including those on other pages. */
   readonly counts: Readonly<Record<Status, number>> | null
   readonly chosen: number | null
   readonly onChoose: (id: number) => void
@@ -226,7 +226,7 @@ interface CardProps {
 
 function Card({ item, isChosen, onChoose }: CardProps) {
   const button = useRef<HTMLButtonElement>(null)
-  // The keyboard may have chosen it out of sight.
+  // The keyboard may have selected it out of view.
   useEffect(() => {
     if (isChosen) button.current!.scrollIntoView({ block: 'nearest' })
   }, [isChosen])
@@ -255,15 +255,18 @@ function Card({ item, isChosen, onChoose }: CardProps) {
   )
 }
 
-// The keyboard of the board. As in a mail program, an item that gets a status makes room for the next one of the list
-// that the operator works through, and the last change can be taken back.
+// Keyboard control of the board. As in a mail program, an item that gets a status is replaced by the next
+// one of the same column, and the last change can be undone.
 
 interface Triage {
   readonly items: Signal<readonly Item[]>
   readonly chosen: Signal<number | null>
 }
 
-/** When the choice is drawn. Without one, the board has the focus, so that the keys still work. */
+/**
+ * Focuses the selected card once it is rendered, or the board if none is selected, so that the keys keep
+ * working.
+ */
 function focusChosen(): void {
   requestAnimationFrame(() => {
     const card = document.querySelector<HTMLElement>('.feedback-card[aria-pressed="true"]')
@@ -272,8 +275,8 @@ function focusChosen(): void {
 }
 
 /**
- * The item after one in its column, else the one before it.
- * @param leaving items whose change is under way
+ * The next item in the column, else the previous one.
+ * @param leaving items whose change is in progress
  */
 function nextInColumn(
   items: readonly Item[],
@@ -312,7 +315,7 @@ function createTriage({ items, chosen }: Triage) {
       changes.push(done)
       return
     }
-    // It was refused: the operator sees it as it is now, unless they went on meanwhile.
+    // It was rejected: show the item in its current state, unless the operator has moved on.
     if (chosen.value !== next) return
     chosen.value = item.id
     focusChosen()
@@ -324,7 +327,7 @@ const isTyping = (target: EventTarget | null): boolean =>
   target instanceof HTMLElement && target.closest('input, textarea, select, dialog') !== null
 
 const STEPS: Readonly<Record<string, number>> = { j: 1, k: -1 }
-/** Only on a card: elsewhere they scroll. */
+/** Only on a card: elsewhere the arrow keys scroll. */
 const STEPS_ON_CARD: Readonly<Record<string, number>> = { ...STEPS, arrowdown: 1, arrowup: -1 }
 
 function stepOf({ key, target }: KeyboardEvent): number | undefined {
@@ -334,7 +337,9 @@ function stepOf({ key, target }: KeyboardEvent): number | undefined {
 
 const PLACES: Readonly<Record<string, string>> = { n: 'feedback-note', o: 'feedback-screenshot' }
 
-/** J, K and the arrows choose, 1 to 5 set the status, Z takes it back, N goes to the note, O to the screenshot. */
+/**
+ * J, K and the arrows select, 1 to 5 set the status, Z undoes, N focuses the note, O opens the screenshot.
+ */
 function useTriageKeys(board: Triage): void {
   const { items, chosen } = board
   const actions = useRef<ReturnType<typeof createTriage> | null>(null)
@@ -344,7 +349,7 @@ function useTriageKeys(board: Triage): void {
     const step = (by: number): void => {
       const all = ordered(items.value)
       const at = all.findIndex(({ id }) => id === chosen.value)
-      // One that the page has chosen by itself is the first.
+      // An item that the page selected itself counts as the first.
       const isOnCard = document.activeElement?.matches('.feedback-card') === true
       const next = all[Math.max(0, Math.min(all.length - 1, at < 0 || isOnCard ? at + by : at))]
       if (next === undefined) return
@@ -377,7 +382,7 @@ function useTriageKeys(board: Triage): void {
 
 const OneItem = ({ item, at }: { readonly item: Item; readonly at: number | null }) => {
   const messages = words.value.feedback
-  // On a narrow screen it stands above the board.
+  // On a narrow screen it is above the board.
   useEffect(() => document.querySelector('.one-item')?.scrollIntoView({ block: 'nearest' }), [])
   return (
     <Panel
@@ -411,7 +416,7 @@ const OneItem = ({ item, at }: { readonly item: Item; readonly at: number | null
   )
 }
 
-/** What the public reads of the item. A manager takes it off the board, for a reason, and puts it back. */
+/** The item's public text. A manager hides it from the public board, with a reason, or restores it. */
 function OnPublicBoard({ item: { id, hidden_at, hidden_reason, marks } }: { readonly item: Item }) {
   const messages = words.value.feedback
   const reason = useSignal('')
@@ -459,7 +464,7 @@ function OnPublicBoard({ item: { id, hidden_at, hidden_reason, marks } }: { read
   )
 }
 
-/** The item stays chosen, so that the operator goes on with it; the change can be taken back. */
+/** The item stays selected, so that the operator can continue; the change can be undone. */
 const moveByPress = (item: Item, status: Item['status']) =>
   triage(item, status, { name: words.value.schedule.undo, run: (change) => void takeBack(change) })
 
@@ -549,7 +554,7 @@ function Screenshot({ item }: { readonly item: Item }) {
   return item.screenshot_url === null ? null : <p class="screenshot quiet small">{item.screenshot_url}</p>
 }
 
-// The place that the pilgrims' app puts into a report's `device_info`.
+// The position that the pilgrims' app puts into a report's `device_info`.
 
 interface Place {
   readonly lat: number
@@ -560,7 +565,7 @@ interface Place {
   readonly at: string
 }
 
-/** @param info whatever a client has sent */
+/** @param info untrusted client data */
 function placeOf(info: string | null): Place | null {
   try {
     const { lat, lng, accuracy, at } = (JSON.parse(info ?? '') as { place: Place }).place

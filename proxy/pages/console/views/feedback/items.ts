@@ -1,4 +1,4 @@
-/** Items of feedback as operators get them, and their triage. */
+/** Feedback items as operators see them, and their triage. */
 import type { Answer, Data } from '#shared/client/index.ts'
 import { showToast, type ToastOptions } from '../../../design/toast.tsx'
 import { act } from '../../parts/actions.tsx'
@@ -26,11 +26,11 @@ export const isOfSafety = ({ category }: Item): boolean => category === 'safety'
 export const ordered = (items: readonly Item[]): readonly Item[] =>
   STATUSES.flatMap((status) => inColumn(items, status))
 
-/** Number of items of each status; null until the service has told. */
+/** Number of items by status; null until the service reports it. */
 export const countsOf = (list: Data<'listFeedback'> | null): Readonly<Record<Status, number>> | null =>
   list !== null && 'counts' in list ? list.counts : null
 
-/** Number of items with a status, or of all (`''`); null until the service has told. */
+/** Number of items with a status, or of all (`''`); null until the service reports it. */
 export function totalOf(list: Data<'listFeedback'>, status: Status | ''): number | null {
   const counts = countsOf(list)
   if (counts === null) return null
@@ -38,8 +38,8 @@ export function totalOf(list: Data<'listFeedback'>, status: Status | ''): number
 }
 
 /**
- * A change of an item by what the operator saw. When somebody else was faster, nothing is changed: the item is read
- * again, and the operator is told.
+ * Changes an item on the condition that it still is as the operator saw it. On a conflict nothing is changed:
+ * the item is read again, and the operator is informed.
  */
 async function change(
   id: number,
@@ -57,7 +57,7 @@ async function change(
 
 type Shown = Partial<Pick<Item, 'status' | 'admin_note'>>
 
-/** What an action changed, and nothing else of the item: it can be taken back. */
+/** The fields that an action changed, for undo. */
 export interface Change extends Pick<Item, 'id'> {
   readonly before: Shown
   readonly after: Shown
@@ -66,9 +66,9 @@ export interface Change extends Pick<Item, 'id'> {
 }
 
 /**
- * Sets a status. A note that is typed and not saved yet is saved with it.
- * @param undo what takes the change back
- * @returns null when it was refused, which is shown
+ * Sets a status, and saves an unsaved note with it.
+ * @param undo undoes the change
+ * @returns null if it was rejected, which is shown
  */
 export async function triage(
   item: Item,
@@ -77,7 +77,7 @@ export async function triage(
 ): Promise<Change | null> {
   const { id } = item
   const begun = typedNotes.value.get(id)
-  // Beside another note that was written meanwhile, the operator decides about their own.
+  // If another note was written meanwhile, the operator decides about their own.
   const typed = begun?.begun === item.admin_note ? begun : undefined
   const { seen, ...note } = typed === undefined ? {} : changeOfNote(item.admin_note, typed)
   const call = client.updateFeedback({ id, status, ...note, seen: { status: item.status, ...seen } })
@@ -101,7 +101,7 @@ const shownOf = ({ status, admin_note }: Item): Shown => ({ status, admin_note }
 /** `#12: Done` */
 const moved = ({ id, status }: Item): string => pair(`#${id}`, words.value.feedback.columns[status])
 
-/** Takes a change back. A note that was saved with it is typed again, and not saved. */
+/** Undoes a change. A note that was saved with it becomes unsaved again. */
 export function takeBack({ id, before, after, typed }: Change): Promise<Item | null> {
   const { admin_note: note, ...status } = before
   const saved = note === undefined ? {} : { admin_note: note ?? '' }
@@ -127,8 +127,8 @@ export const saveNote = ({ id, admin_note: stored }: Item, typed: TypedNote): Pr
   )
 
 /**
- * Before the page is read again: what was saved is not typed any more. What was typed meanwhile stays, and so does all
- * after a conflict, beside the other note.
+ * Runs before the page is reloaded: a saved note is no longer unsaved. Text typed meanwhile stays; after a
+ * conflict all of it stays, beside the other note.
  */
 async function afterAnswer(id: number, typed: TypedNote, call: Promise<Answer<Item>>): Promise<Answer<Item>> {
   const answer = await call
@@ -142,8 +142,8 @@ async function afterAnswer(id: number, typed: TypedNote, call: Promise<Answer<It
 const PICTURES = '/api/event/feedback-image/'
 
 /**
- * Address of an uploaded screenshot on this server. Null for any other address: the console loads nothing from
- * elsewhere.
+ * Address of an uploaded screenshot on this server. Null for any other address: the console loads nothing
+ * from elsewhere.
  */
 export function screenshotPath(url: string | null): string | null {
   if (url === null || !URL.canParse(url, location.origin)) return null
@@ -151,23 +151,23 @@ export function screenshotPath(url: string | null): string | null {
   return pathname.startsWith(PICTURES) ? pathname : null
 }
 
-/** A category of the app by its name; others as they were sent. */
+/** Display name of a category of the app; others as they were sent. */
 export const categoryText = (category: string): string => nameOf(words.value.feedback.categories, category)
 
-// Notes that are typed and not saved yet, of all items. They stay in this tab, whatever else is opened meanwhile.
+// Unsaved notes of all items. They stay in this tab, whatever else is opened.
 
 interface TypedNote {
   readonly text: string
-  /** The note that was there when the typing began. */
+  /** The stored note when typing began. */
   readonly begun: string | null
-  /** Somebody else has written one since, and the operator was told. */
+  /** Another operator has written a note since, and this one was informed. */
   readonly told: boolean
 }
 
 export const typedNotes = signal<ReadonlyMap<number, TypedNote>>(new Map())
 atSignOut(() => (typedNotes.value = new Map()))
 
-/** @param typed null: it was saved, or it says what is saved */
+/** @param typed null: it was saved, or equals the stored note */
 export function keepTyped(id: number, typed: TypedNote | null): void {
   const kept = new Map(typedNotes.value)
   if (typed === null) kept.delete(id)

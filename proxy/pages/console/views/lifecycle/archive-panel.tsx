@@ -1,4 +1,4 @@
-/** The whole event as a file, and the settings of such a file as the beginning of another event. */
+/** Exports the whole event as a file, and imports the settings of such a file into another event. */
 import type { Data } from '#shared/client/index.ts'
 import { useSignal } from '@preact/signals'
 import { dayOf, now } from '../../clock.ts'
@@ -18,7 +18,7 @@ interface ArchiveProps {
   readonly condition: Resource<Data<'readCondition'>>
 }
 
-/** An event that has ended is only saved. */
+/** An event that has ended can only be exported. */
 export const ArchivePanel = ({
   from,
   condition,
@@ -61,7 +61,7 @@ interface ImportProps extends ArchiveProps {
   readonly settings: EventSettings
 }
 
-/** @returns null when the page's script or the file cannot be read, which is shown */
+/** @returns null if the script or the file cannot be read, which is shown */
 async function readFile(chosen: File): Promise<SettingsFile | SettingsFileFault | null> {
   try {
     const { readSettingsFile } = await import('./event-file.ts')
@@ -74,7 +74,7 @@ async function readFile(chosen: File): Promise<SettingsFile | SettingsFileFault 
 
 const warnOfReading = (): void => showToast(words.value.archive.notRead, { warning: true })
 
-/** Once there are points, another route would falsify what they count for. */
+/** Once there are points, another route would falsify their distances. */
 const isRefused = (part: FilePart, hasPoints: boolean): boolean => part === 'route' && hasPoints
 
 function Import({ from, settings, condition }: ImportProps) {
@@ -83,7 +83,7 @@ function Import({ from, settings, condition }: ImportProps) {
   const problems = useSignal<readonly string[]>([])
   const zone = event.value?.time_zone
   const left = useSignal<ReadonlySet<FilePart>>(new Set())
-  // Unknown counts as yes: a route that is left out can be taken over later.
+  // Unknown counts as yes: a route that is skipped can be imported later.
   const hasPoints = (condition.value.value?.ledger?.received ?? 1) > 0
   const read = async (chosen: File) => {
     const found = await readFile(chosen)
@@ -97,7 +97,7 @@ function Import({ from, settings, condition }: ImportProps) {
     const { withStoredDates } = await import('./event-file.ts')
     for (const [part, value] of file.value!.parts) {
       if (left.value.has(part) || isRefused(part, hasPoints)) continue
-      // The version stays: a newer one would overwrite what another owner has changed meanwhile.
+      // The version stays the same: a newer one would overwrite changes of another owner.
       const answer = await savePart(part, withStoredDates(value, settings[part].value), settings.version)
       if (!answer.ok) refused.push(pair(partTitle(part), refusalOf(answer.error)))
     }

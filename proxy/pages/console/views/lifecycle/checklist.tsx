@@ -1,4 +1,4 @@
-/** What is still to be set up before the event: one row for each, with what is missing. A row may wait for later. */
+/** What is still to be set up before the event, one row each. A row may be postponed. */
 import type { Data } from '#shared/client/index.ts'
 import { signal } from '@preact/signals'
 import { Button } from '../../../design/button.tsx'
@@ -26,7 +26,7 @@ type Row = (typeof ROWS)[number]
 
 type Condition = Data<'readCondition'>
 
-/** Where a row is set; the others are set outside of the console. */
+/** Where a row is set up; the others are set up outside the console. */
 const PLACES: Partial<Readonly<Record<Row, () => void>>> = {
   name: () => show('lifecycle', { panel: 'event-name' }),
   dates: () => show('lifecycle', { panel: 'event-name' }),
@@ -68,7 +68,7 @@ function isDone(
 }
 
 const LATER = 'checklist-later'
-/** Rows that this device shows no more on Now. */
+/** Rows postponed on this device, which Now does not show. */
 const later = signal<ReadonlySet<string>>(new Set((remembered(LATER) ?? '').split(' ')))
 
 function putOff(row: Row): void {
@@ -79,16 +79,16 @@ function putOff(row: Row): void {
 interface ChecklistProps {
   readonly settings: Resource<Settings>
   readonly condition: Resource<Condition>
-  /** Whether rows that may wait are listed, too. */
+  /** Whether to list postponed rows as well. */
   readonly whole?: boolean
 }
 
-/** What is still open, for the view Now. */
+/** Open rows, for the view Now. */
 export const ChecklistOnNow = ({ condition }: Pick<ChecklistProps, 'condition'>) => (
   <Checklist settings={useEventSettings()} condition={condition} />
 )
 
-/** Nothing once every row is done. */
+/** Renders nothing once every row is done. */
 export function Checklist({ settings, condition, whole = false }: ChecklistProps) {
   const known = settings.value.value
   const state = condition.value.value

@@ -1,11 +1,11 @@
-/** Draws the poster of an event: A4, in the light colours of paper. It is a script of its own. */
+/** Draws the poster of an event: A4, in the light colours of paper. It is a separate script. */
 import type { PosterWords } from '#shared/locales/words.ts'
 import qr from 'qr'
 import { fontOf, onPaper, wrapped } from '../../parts/picture.ts'
 
 export interface Poster {
   readonly name: string
-  /** The days of the event; null: not known. */
+  /** The days of the event; null: unknown. */
   readonly days: string | null
   readonly walkUrl: string
   readonly mapUrl: string
@@ -13,9 +13,9 @@ export interface Poster {
   readonly organiserPhone: string | null
 }
 
-/** Units of the drawing: A4 at 96 to the inch. */
+/** Size of the drawing: A4 at 96 dpi. */
 const [WIDTH, HEIGHT] = [794, 1_123]
-/** Pixels for each unit: 240 to the inch. */
+/** Device pixels per unit: 240 dpi. */
 const DENSITY = 2.5
 const PAD = 56
 
@@ -30,7 +30,7 @@ export async function drawPoster(poster: Poster, words: PosterWords): Promise<HT
   context.textAlign = 'center'
   context.textBaseline = 'middle'
   let y = PAD
-  /** Writes lines below each other, each cut to the width. */
+  /** Writes lines below each other, each wrapped to the width. */
   const write = (text: string, size: number, weight: number, room: number, x = WIDTH / 2, most = 3): void => {
     context.font = fontOf(size, weight)
     for (const line of wrapped(context, text, room).slice(0, most)) {
@@ -86,11 +86,11 @@ function drawCode(context: CanvasRenderingContext2D, url: string, x: number, y: 
   context.fillStyle = '#000'
   for (const [row, cells] of rows.entries())
     for (const [column, isDark] of cells.entries())
-      // A little wider than its place, so that no line of white is between two.
+      // Slightly wider than its cell, so that no white line appears between two.
       if (isDark) context.fillRect(x + column * unit, y + row * unit, unit + 0.2, unit + 0.2)
 }
 
-/** What a step looks like, around a centre, about 110 units high. */
+/** Pictogram of a step around a centre, about 110 units high. */
 type Picture = (context: CanvasRenderingContext2D, x: number, y: number) => void
 
 const phone: Picture = (context, x, y) => {
@@ -137,10 +137,10 @@ const PICTURES: readonly Picture[] = [
   },
 ]
 
-/** Points of A4, in which PDF measures. */
+/** Size of A4 in points, the unit of PDF. */
 const A4 = [595.28, 841.89] as const
 
-/** A PDF of one page that a picture fills (ISO 32000-1, sections 7.3, 7.5 and 8.9). */
+/** A PDF of one page filled by a picture (ISO 32000-1, sections 7.3, 7.5 and 8.9). */
 export async function pdfOf(canvas: HTMLCanvasElement): Promise<Blob> {
   const picture = await blobOf(canvas, 'image/jpeg')
   const [width, height] = A4
@@ -173,7 +173,7 @@ export async function pdfOf(canvas: HTMLCanvasElement): Promise<Blob> {
   return new Blob(parts, { type: 'application/pdf' })
 }
 
-/** @throws when the browser cannot encode it */
+/** @throws if the browser cannot encode it */
 export const blobOf = (canvas: HTMLCanvasElement, type: 'image/jpeg' | 'image/png'): Promise<Blob> =>
   new Promise((resolve, reject) => {
     canvas.toBlob((blob) => (blob === null ? reject(new Error(`no ${type}`)) : resolve(blob)), type, 0.92)

@@ -1,9 +1,9 @@
-/** The settings of an event as a file, with which another event begins. */
+/** The settings of an event as a file, from which another event can be set up. */
 import { unzipSync } from 'fflate'
 import type { EventSettings } from '../../event.ts'
 import type { FilePart } from './event-parts.ts'
 
-/** Each of them: a part that is not here does not compile. */
+/** All parts: a missing one does not compile. */
 const ALL_PARTS: Readonly<Record<FilePart, true>> = {
   name: true,
   route: true,
@@ -16,25 +16,25 @@ const ALL_PARTS: Readonly<Record<FilePart, true>> = {
 }
 const PARTS = Object.keys(ALL_PARTS) as readonly FilePart[]
 
-/** Format of the file. A release that changes what a reader must know raises it. */
+/** Format of the file. A release that changes what a reader must know increments it. */
 const FORMAT = 1
 const MARK = 'event_settings'
 export const SETTINGS_FILE = 'settings.json'
 
-/** A settings file has at most as much as its parts may have together. */
+/** Size limit of a settings file: the sum of the limits of its parts. */
 const MAX_SETTINGS_BYTES = 2 * 1024 * 1024
-/** A larger archive is not read into the memory of the page. */
+/** A larger archive is not loaded into the page's memory. */
 const MAX_ARCHIVE_BYTES = 1024 * 1024 * 1024
 
 /**
  * - `too-large`: the archive has more than 1 GB, or its settings more than 2 MB
  * - `damaged`: an archive or JSON that cannot be read
- * - `foreign`: no settings of an event
- * - `newer`: written by a release that this one does not know
+ * - `foreign`: not the settings of an event
+ * - `newer`: written by a newer release
  */
 export type SettingsFileFault = 'too-large' | 'damaged' | 'foreign' | 'newer'
 
-/** Parts as the file has them. The service validates them. */
+/** Parts as stored in the file. The service validates them. */
 export interface SettingsFile {
   readonly timeZone: string | null
   readonly parts: readonly (readonly [part: FilePart, value: object])[]
@@ -56,7 +56,7 @@ export const settingsFileOf = (settings: EventSettings, timeZone: string, madeAt
 const DATES: ReadonlySet<string> = new Set(['starts_at', 'ends_at', 'kept_until', 'planned_at'])
 
 /**
- * Reads an archive, or the settings file of one. Dates that are over are null: they are those of the former event.
+ * Reads an archive or a settings file. Past dates become null: they belong to the former event.
  * @param nowMs epoch milliseconds
  */
 export async function readSettingsFile(file: Blob, nowMs: number): Promise<SettingsFile | SettingsFileFault> {
@@ -81,7 +81,7 @@ export async function readSettingsFile(file: Blob, nowMs: number): Promise<Setti
   }
 }
 
-/** A part of a file, with the stored date in place of each date that is null. Those of stations are not matched. */
+/** A part of a file, with its null dates replaced by the stored ones. Dates of stations are not replaced. */
 export const withStoredDates = (value: object, stored: object): object =>
   Object.fromEntries(
     Object.entries(value).map(([field, given]: [string, unknown]) => [
@@ -103,7 +103,7 @@ function parsed(text: string, nowMs: number): unknown {
   }
 }
 
-/** The settings inside an archive; other bytes as they are. */
+/** The settings inside an archive; other bytes unchanged. */
 function contentOf(bytes: Uint8Array): Uint8Array | SettingsFileFault {
   if (bytes[0] !== 0x50 || bytes[1] !== 0x4b) return bytes
   let isTooLarge = false

@@ -1,4 +1,4 @@
-/** The messages that name the event, with a preview as a phone shows them. */
+/** The messages that contain the event's name, with a preview as on a phone. */
 import type { Language } from '#shared/contracts/bot.ts'
 import { EVENT_PLACE, withEvent } from '#shared/core/rules/event-template.ts'
 import { nameIn } from '#shared/core/rules/languages.ts'

@@ -1,11 +1,11 @@
-/** The parts of the event's settings: how each is called, and how it is saved. */
+/** The parts of the event's settings: their names, and how each is saved. */
 import type { Answer } from '#shared/client/index.ts'
 import type { EventPart } from '#shared/contracts/event-settings.ts'
 import type { EventSettings } from '../../event.ts'
 import { client } from '../../session.ts'
 import { words } from '../../words.ts'
 
-/** What describes the event. A rehearsal is a state of the installation. */
+/** The parts that describe the event. A rehearsal is a state of the installation. */
 export type FilePart = Exclude<EventPart, 'rehearsal'>
 
 type Save = (input: never) => Promise<Answer<EventSettings>>
@@ -21,7 +21,10 @@ const SAVES: Readonly<Record<FilePart, Save>> = {
   messages: client.setEventMessages,
 }
 
-/** Saves a part as a file has it: the service refuses what is not valid. @param version as in `setEventName` */
+/**
+ * Saves a part as it is in a file; the service rejects invalid values.
+ * @param version as in `setEventName`
+ */
 export const savePart = (part: FilePart, value: object, version: number) =>
   SAVES[part]({ ...value, version } as never)
 

@@ -1,4 +1,4 @@
-/** What describes the event, which the owner edits part by part. */
+/** The description of the event, which the owner edits part by part. */
 import type { Answer } from '#shared/client/index.ts'
 import type { Language } from '#shared/contracts/bot.ts'
 import type { ComponentChildren } from 'preact'
@@ -21,7 +21,7 @@ import { client } from '../../session.ts'
 import { ownName, pair, words } from '../../words.ts'
 import { LANGUAGES } from '../../../frame/language.ts'
 
-/** What a form holds: a text for each field. */
+/** Values of a form: a text for each field. */
 type Texts = Readonly<Record<string, string>>
 
 interface Fields {
@@ -30,7 +30,7 @@ interface Fields {
   readonly texts: (settings: Settings) => Texts
   readonly label: (field: string) => string
   readonly type?: (field: string) => 'text' | 'datetime-local'
-  /** Of each field; a text field by default. */
+  /** Control of each field; a text field by default. */
   readonly control?: (field: string) => 'choice' | 'check' | 'none' | 'long' | undefined
   readonly note?: string
   readonly save: (texts: Texts, version: number) => Promise<Answer<Settings>>
@@ -87,7 +87,7 @@ const contactForm = (): Fields => ({
 const OWN = 'own'
 const isOffered = (text: string | undefined): boolean => text !== ''
 
-/** The own language, and of each language whether it is offered; English always is. */
+/** The default language, and for each other language whether it is offered; English always is. */
 const languagesForm = (): Fields => ({
   part: 'languages',
   title: words.value.event.languages,
@@ -108,14 +108,14 @@ const languagesForm = (): Fields => ({
   },
 })
 
-/** The service takes no more characters. */
+/** Limit of the service, in characters. */
 const MAX_NOTICE_TEXT = 6_000
 
 const OF_NOTICE = ['organiser', 'contact', 'kept_until'] as const
 const isOfNotice = (field: string): field is (typeof OF_NOTICE)[number] =>
   OF_NOTICE.some((one) => one === field)
 
-/** Organiser, contact, the last day, and a text in each language. */
+/** Organiser, contact, last day of storage, and a text in each language. */
 const noticeForm = (): Fields => ({
   part: 'notice',
   title: words.value.event.notice,

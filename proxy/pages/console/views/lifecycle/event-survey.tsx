@@ -1,4 +1,4 @@
-/** The questions of the survey: how each is answered, and its words in each language. */
+/** The questions of the survey: how each is answered, and its texts in each language. */
 import type { Language } from '#shared/contracts/bot.ts'
 import { Meanwhile, PartForm, type PartProps, useEditing } from './part-form.tsx'
 import { withoutEmpty } from './without-empty.ts'
@@ -27,7 +27,7 @@ const NEW: Question = { kind: 'choice', ask: {}, choices: [] }
 
 const hasChoices = ({ kind }: Pick<Question, 'kind'>): boolean => kind === 'choice' || kind === 'several'
 
-/** As it is sent: without blank texts, and without choices where there is nothing to choose. */
+/** The question as sent: without blank texts, and without choices if its kind has none. */
 const trimmed = ({ kind, ask, choices }: Question): Question => ({
   kind,
   ask: withoutEmpty(ask),
@@ -68,7 +68,7 @@ function SurveyForm(props: PartProps) {
             <span class="small quiet">{messages.kinds[question.kind]}</span>
           </summary>
           <QuestionFields question={question} languages={offered} onChange={(next) => replace(i, next)} />
-          {/* Those after it would get other numbers, under which their answers are counted. */}
+          {/* Only the last question can be removed: the numbers of the others identify their answers. */}
           {i > 0 && i === questions.length - 1 ? (
             <Button onClick={() => replace(i)}>{messages.removeQuestion}</Button>
           ) : null}
@@ -151,5 +151,5 @@ function QuestionFields({ question, languages, onChange }: QuestionProps) {
   )
 }
 
-/** Another one than any choice has had: answers to an earlier version keep their meaning. */
+/** A value that no other choice has ever had, so that answers to earlier versions keep their meaning. */
 const newValue = (): string => crypto.randomUUID().slice(0, 8)

@@ -1,4 +1,4 @@
-/** What is followed, and the event's own names of the nine levels. */
+/** What pilgrims follow, and the event's own names of the nine levels. */
 import type { Language } from '#shared/contracts/bot.ts'
 import { LEVELS, levelNames } from '#shared/core/rules/levels.ts'
 import { levels as defaultsJa } from '#shared/locales/ja/levels.ts'
@@ -49,7 +49,7 @@ function WordsForm(props: PartProps) {
         i === level ? { ...names, [language]: text } : names,
       ),
     })
-  /** What readers of each language get where a field is empty. */
+  /** What readers of each language see if a field is empty. */
   const typed = value.level_names.map(withoutEmpty)
   const defaults = offered.map((language) => levelNames(typed, DEFAULTS[language], language, own))
   return (

@@ -1,4 +1,4 @@
-/** The event: pause, resume and end it, what describes it, and what has happened so far. */
+/** The event: pause, resume and end it, its description, and its history. */
 import type { Data } from '#shared/client/index.ts'
 import { SILENT_HOURS } from '#shared/core/rules/silence.ts'
 import { figure } from '#shared/locales/units.ts'
@@ -22,7 +22,7 @@ import { Button } from '../../../design/button.tsx'
 const STATUS_MS = 15_000
 
 export function Lifecycle() {
-  // Beside the stream, so that the view stands on an answer of its own where no stream gets through.
+  // Read in addition to the stream, in case no stream gets through.
   const activity = useResource(client.readStatus, STATUS_MS, 'status')
   const state = status.value?.status ?? activity.value.value?.status
   return (
@@ -39,7 +39,7 @@ type Entry = Data<'readTimeline'>['entries'][number]
 
 const EVERY_MS = 60_000
 const SHOWN = 50
-/** The service keeps an answer for a second. */
+/** The service caches a response for a second. */
 const KEPT_MS = 1_200
 
 function History() {
@@ -72,14 +72,14 @@ function History() {
   )
 }
 
-/** `4 min`: how long the pause was that an entry ends; null: it ends none. */
+/** `4 min`: length of the pause that an entry ends; null if it ends none. */
 function pausedFor(entries: readonly Entry[], i: number): string | null {
   const [began, ended] = [entries.slice(0, i).findLast(({ kind }) => kind !== 'push'), entries[i]!]
   if (ended.kind === 'push' || began?.kind !== 'paused') return null
   return duration(Date.parse(ended.at) - Date.parse(began.at))
 }
 
-/** The end waits up to 20 s for the final flush before it answers. */
+/** Ending waits up to 20 s for the final flush before it responds. */
 const END_TIMEOUT_MS = 60_000
 
 function EndEvent() {
@@ -116,7 +116,7 @@ function Preview() {
   )
 }
 
-/** Nothing of theirs is taken after the end. */
+/** Pilgrims who were seen recently; their points are rejected after the end. */
 function StillHeard() {
   const hour = useResource(client.readLastHour, 0, 'still-heard')
   const answer = hour.value.value
@@ -268,7 +268,7 @@ const Cards = ({ cards: { done, total } }: Pick<Ending, 'cards'>) => {
 
 type Message = Data<'listMessages'>['items'][number]
 
-/** The summary by its entry of the ledger: how many it has reached, or why nobody. */
+/** The final summary, from the message list: how many people it reached, or why none. */
 function Summary({ state }: { readonly state: Message['state'] }) {
   const messages = words.value.lifecycle
   const list = useResource(client.listMessages, SUMMARY_MS, 'end-summary', { cause: 'summary', limit: 1 })
@@ -303,7 +303,7 @@ function sentText(state: Message['state'], { sent, recipients, failed, web_push 
 
 interface ProgressProps {
   readonly label: string
-  /** 0 to 1; null: under way, and not known how far. */
+  /** 0 to 1; null: in progress, at an unknown point. */
   readonly done: number | null
   readonly text: string
   /** A part of it failed. */

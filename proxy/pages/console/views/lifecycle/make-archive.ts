@@ -1,4 +1,7 @@
-/** One file of an event: its figures, reports, a picture of the map, and its settings. It is a script of its own. */
+/**
+ * The archive of an event: its figures, reports, a picture of the map, and its settings. It is a separate
+ * script.
+ */
 import type { ClientError } from '#shared/client/index.ts'
 import { Zip, ZipDeflate } from 'fflate'
 import { fullDate } from '../../clock.ts'
@@ -18,7 +21,7 @@ import { blobOf } from './draw-poster.ts'
 import { SETTINGS_FILE, settingsFileOf } from './event-file.ts'
 
 const DOWNLOAD_MS = 300_000
-/** The archive is made in the memory of the page. */
+/** The archive is created in the page's memory. */
 const MAX_BYTES = 1024 * 1024 * 1024
 /** Cells of about 700 m, as in the reports. */
 const ZOOM = 11
@@ -27,12 +30,12 @@ interface ArchiveOf {
   readonly settings: EventSettings
   /** IANA name. */
   readonly timeZone: string
-  /** Fewest pilgrims of which a picture is made: of fewer it would show where a person was. */
+  /** Smallest number of pilgrims for a picture: a smaller crowd would reveal where a person was. */
   readonly crowd: number
   readonly now: Date
 }
 
-/** @returns the ZIP file; or why the service has refused a part of it; null when it would have more than 1 GB */
+/** @returns the ZIP file; or the service's error for a part of it; null if it would exceed 1 GB */
 export async function makeArchive({
   settings,
   timeZone,

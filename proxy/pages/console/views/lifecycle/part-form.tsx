@@ -1,4 +1,7 @@
-/** A form for a part of the event's settings: it begins with what is stored, and is saved under its version. */
+/**
+ * A form for a part of the event's settings: it starts with the stored values, and is saved under their
+ * version.
+ */
 import type { Answer } from '#shared/client/index.ts'
 import type { EventPart } from '#shared/contracts/event-settings.ts'
 import { useSignal } from '@preact/signals'
@@ -13,7 +16,7 @@ import { Button } from '../../../design/button.tsx'
 import { showToast } from '../../../design/toast.tsx'
 import { pageWords } from '../../../frame/language.ts'
 
-/** How long a form says that it was saved. */
+/** How long a form confirms that it was saved. */
 const TOAST_MS = 8_000
 
 /** A time for an input of type `datetime-local`, in the event's zone. */
@@ -26,10 +29,13 @@ export interface PartProps {
 }
 
 interface Editing<V> {
-  /** What the form shows: what is typed, otherwise what is stored. */
+  /** Values of the form: the unsaved ones, otherwise the stored ones. */
   readonly value: V
   readonly change: (by: Partial<V>) => void
-  /** What the owner began from, once a save has failed and somebody else has changed the part; null: nobody has. */
+  /**
+   * The stored values that the edit started from, after a save failed because of another owner's change;
+   * null: no conflict.
+   */
   readonly overtaken: V | null
   readonly form: FormState
 }
@@ -42,8 +48,9 @@ interface FormState {
 }
 
 /**
- * Edits a part. After a save that failed, the owner sees what is stored beside what they typed; saving again replaces it.
- * @param stored the form's value of what is stored
+ * Edits a part. After a failed save, the owner sees the stored values beside their own; saving again replaces
+ * them.
+ * @param stored the stored values in the form's type
  */
 export function useEditing<V extends object>(
   { from, settings }: PartProps,
@@ -59,7 +66,7 @@ export function useEditing<V extends object>(
   },
 ): Editing<V> {
   const draft = useSignal<{ readonly seen: V; readonly value: V; readonly since: number } | null>(null)
-  /** The version to save under: that of the settings when the owner began, or after a save that failed. */
+  /** The version to save under: that of the settings when editing began, or after a failed save. */
   const version = useSignal(0)
   const busy = useSignal(false)
   const value = draft.value?.value ?? stored
@@ -69,7 +76,7 @@ export function useEditing<V extends object>(
   const submit = async () => {
     busy.value = true
     const answer = await save(value, draft.value === null ? settings.version : version.value)
-    // Only the settings are read again: whoever fills in one form after the other has a limit of calls.
+    // Reload only the settings: filling in several forms must not exhaust the rate limit.
     await from.reload()
     busy.value = false
     if (answer.ok) {
@@ -104,9 +111,9 @@ interface PartFormProps {
   readonly part: Settings[EventPart]
   readonly form: FormState
   readonly class?: string
-  /** Said beside the buttons. */
+  /** Shown next to the buttons. */
   readonly aside?: ComponentChildren
-  /** Values that nobody has chosen can be saved as they are. */
+  /** Default values can be saved unchanged. */
   readonly confirms?: boolean
   readonly children: ComponentChildren
 }
@@ -141,7 +148,7 @@ export function PartForm(props: PartFormProps) {
   )
 }
 
-/** What somebody else has saved meanwhile. */
+/** What another owner has saved meanwhile. */
 export const Meanwhile = ({ text }: { readonly text: string }) => (
   <strong class="small warn-text">{pair(words.value.event.meanwhile, text.replace('T', ' ') || '–')}</strong>
 )

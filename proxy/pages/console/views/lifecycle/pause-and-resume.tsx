@@ -26,7 +26,7 @@ type Activity = Data<'readStatus'>
 const MAX_MESSAGE = 500
 const TOAST_MS = 10_000
 
-/** Says what the service answers after the change, and not what was asked for. */
+/** Reads the state after a change, to show the service's answer rather than the request. */
 async function readBack(): Promise<void> {
   const answer = await client.readStatus()
   if (!answer.ok) return
@@ -57,9 +57,9 @@ type Next = 'paused' | 'active'
 
 function Controls({ current }: { readonly current: Current }) {
   const messages = words.value.lifecycle
-  // Null: the message is not being changed.
+  // Null: the message is not being edited.
   const typed = useSignal<Texts | null>(null)
-  /** The message as it was when its change was begun. */
+  /** The message when editing began. */
   const begun = useSignal<Input<'setStatus'>['seen']>({})
   const asked = useSignal<Next | null>(null)
   const paused = current.status === 'paused'
@@ -84,12 +84,13 @@ function Controls({ current }: { readonly current: Current }) {
     if (answer.ok) done()
     else {
       warn(answer.error, refusalOf)
-      // After a conflict the operator is shown the other message, and may replace it.
+      // After a conflict the operator sees the other message, and may replace it.
       if (answer.error.status === 409) await readBack()
       begun.value = seenOf(status.value ?? current)
     }
   }
-  // The change is seen although its answer was lost, or another operator made it: there is no question any more.
+  // The change took effect although its response was lost, or another operator made it: close the
+  // confirmation.
   useEffect(() => {
     if (asked.peek() !== current.status) return
     asked.value = null
@@ -138,7 +139,7 @@ const seenOf = ({ message, messages }: Current): Input<'setStatus'>['seen'] => (
   messages: messages ?? null,
 })
 
-/** What pilgrims read: the message in each of its languages, or the pages' own sentence. */
+/** What pilgrims read: the message in each of its languages, or the pages' default sentence. */
 const Quoted = ({ texts }: { readonly texts: readonly string[] }) => (
   <>
     {(texts.length === 0 ? [pageWords.value.paused] : texts).map((text) => (
@@ -152,7 +153,7 @@ interface MessageProps {
   readonly onType: (texts: Texts) => void
 }
 
-/** A field for each language that the event offers, its own first. */
+/** A field for each language that the event offers, the default one first. */
 function Message({ texts, onType }: MessageProps) {
   const own = ownLanguage()
   const languages = [...new Set([own, ...(event.value?.languages ?? [])])]
@@ -178,10 +179,10 @@ function Message({ texts, onType }: MessageProps) {
 }
 
 interface QuestionProps {
-  /** What was asked for. It stays the same, whatever happens to the event meanwhile. */
+  /** The requested change. It stays the same, whatever happens to the event meanwhile. */
   readonly asked: Next | null
   readonly fields: ComponentChildren
-  /** No message is written: pages show their own sentence. */
+  /** There is no message: pages show their default sentence. */
   readonly isWithout: boolean
   readonly run: (next: Next) => ReturnType<typeof client.setStatus>
   readonly onClose: () => void
@@ -212,10 +213,11 @@ function Question({ asked, fields, isWithout, run, onClose, onDone }: QuestionPr
   )
 }
 
-/** The text of a pause that was taken into a message. */
+/** Text of a pause that was copied into a message. */
 let taken: string | null = null
 
-// What was written for the pause is not sent after it by mistake, whoever ends the pause and whatever view is open.
+// Prevents a text written for the pause from being sent after it by mistake, whoever ends the pause and
+// whichever view is open.
 effect(() => {
   const state = status.value?.status
   if (taken === null || state === undefined || state === 'paused') return
@@ -223,7 +225,7 @@ effect(() => {
   taken = null
 })
 
-/** Begins a message to everybody with what pilgrims read. Another message that is being written is kept. */
+/** Starts a message to everyone with the text that pilgrims read. Another unsent message is kept. */
 function WriteToAll({ label, message }: { readonly label: string; readonly message: string }) {
   const { text } = draft.value
   if (message === '' || (text.trim() !== '' && text !== message)) return null
@@ -235,7 +237,7 @@ function WriteToAll({ label, message }: { readonly label: string; readonly messa
   return <Button onClick={write}>{label}</Button>
 }
 
-/** Nobody gets a LINE message of it by itself. */
+/** Resuming sends no LINE message by itself. */
 const isResumed = ({ status: state, changed_by }: Current): boolean =>
   state === 'active' && changed_by !== null
 

@@ -1,4 +1,4 @@
-/** The event's poster in a language, as it is printed, to be saved. */
+/** The printable poster of the event in a language. */
 import type { Language } from '#shared/contracts/bot.ts'
 import { nameIn } from '#shared/core/rules/languages.ts'
 import type { PosterWords } from '#shared/locales/words.ts'

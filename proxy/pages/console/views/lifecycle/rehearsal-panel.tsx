@@ -1,4 +1,4 @@
-/** Trying the event: while a rehearsal is on, every page, card and message says that it is not the event. */
+/** Switches the rehearsal: while it is on, every page, card and message says so. */
 import { type EventSettings, readEvent } from '../../event.ts'
 import { Ask, BusyButton, warn } from '../../parts/actions.tsx'
 import { PanelFrom, refusalOf } from '../../parts/panel.tsx'
@@ -18,17 +18,20 @@ interface RehearsalProps {
   readonly settings: EventSettings
 }
 
-/** Changes the settings as they are now: a reset of a rehearsal also changes them. */
+/** Reads the current settings first, because a reset of a rehearsal changes them too. */
 async function setRehearsal(on: boolean) {
   const settings = await client.readEventSettings()
   return settings.ok ? client.setRehearsal({ on, version: settings.data.version }) : settings
 }
 
-/** Rare enough for the limit of calls of a token. */
+/** Slow enough for a token's rate limit. */
 const LOOK_MS = 5_000
 const CLEARED_WITHIN_MS = 120_000
 
-/** The service starts again meanwhile. @param before when a rehearsal was cleared before */
+/**
+ * Waits until the rehearsal is cleared; the service restarts meanwhile.
+ * @param before time of the previous clearing
+ */
 async function awaitCleared(before: string | null): Promise<void> {
   const group = 'rehearsal'
   showToast(words.peek().rehearsal.clearing, { group })

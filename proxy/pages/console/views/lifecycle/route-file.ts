@@ -1,4 +1,4 @@
-/** Reads a file that an organiser has drawn or recorded a route in. It is a script of its own. */
+/** Reads a file in which an organiser has drawn or recorded a route. It is a separate script. */
 import type { Language } from '#shared/contracts/bot.ts'
 import { textOf } from '#shared/core/recorded-file/read-recorded-file.ts'
 import { PackedFault, unpack } from '#shared/core/recorded-file/unpack.ts'
@@ -20,9 +20,9 @@ export interface RouteFile {
 }
 
 /**
- * - `too-large`: it is, or unpacks to, more than 20 MB
- * - `only-link`: a KML that leads to a map on the web
- * - `no-line`: places or areas alone
+ * - `too-large`: it has, or unpacks to, more than 20 MB
+ * - `only-link`: a KML that links to a map on the web
+ * - `no-line`: only places or areas
  * - `not-degrees`: its coordinates are metres of a national grid
  */
 export type RouteFault =
@@ -44,8 +44,8 @@ class Fault extends Error {
 const MAX_BYTES = 20 * 1024 * 1024
 
 /**
- * Reads GPX, KML, KMZ, TCX and GeoJSON by their content.
- * @param language of names that name no language
+ * Reads GPX, KML, KMZ, TCX and GeoJSON, detected by content.
+ * @param language language of names without one
  */
 export async function readRouteFile(file: Blob, language: Language): Promise<RouteFile | RouteFault> {
   try {
@@ -64,14 +64,14 @@ export async function readRouteFile(file: Blob, language: Language): Promise<Rou
 function featuresOfXml(text: string): readonly Feature<Geometry | null>[] {
   const parsed = new DOMParser().parseFromString(text, 'application/xml')
   const root = parsed.documentElement.localName
-  // A page that a browser has saved is no XML, either.
+  // A web page saved by a browser is not XML either.
   if (/^<(!doctype html|html)/i.test(text)) throw new Fault('unknown-format')
   if (parsed.querySelector('parsererror') !== null) throw new Fault('not-xml')
   if (root === 'TrainingCenterDatabase') return tcx(parsed).features
   if (root === 'gpx') {
     const { features } = gpx(parsed)
     const typed = (type: string) => features.some(({ properties }) => properties?.['_gpxType'] === type)
-    // A planner writes both: the turns that it was given, and the way between them.
+    // A planner writes both: its waypoints, and the computed way between them.
     return typed('trk') ? features.filter(({ properties }) => properties?.['_gpxType'] !== 'rte') : features
   }
   if (root !== 'kml') throw new Fault('unknown-format')
@@ -130,7 +130,7 @@ function routeIn(features: readonly Feature<Geometry | null>[], language: Langua
 }
 
 function placeOf([lng, lat]: Position): Place {
-  // NaN is neither.
+  // Also catches NaN.
   if (!(Math.abs(lat!) <= 90 && Math.abs(lng!) <= 180)) throw new Fault('not-degrees')
   return { lat: lat!, lng: lng! }
 }
@@ -141,7 +141,7 @@ const textIn = (value: unknown): string | null =>
 
 const MAX_HOURS = 60
 
-/** Of a GeoJSON `kind`, or the type or symbol of a GPX waypoint; empty: it is a station. */
+/** From a GeoJSON `kind`, or the type or symbol of a GPX waypoint; empty: a station. */
 function kindIn(properties: Readonly<Record<string, unknown>>): PointKind {
   for (const property of ['kind', 'type', 'sym']) {
     const written =
@@ -153,7 +153,7 @@ function kindIn(properties: Readonly<Record<string, unknown>>): PointKind {
   return ''
 }
 
-/** The properties with a name in one language, as in the file of `EVENT_ROUTE`. */
+/** Properties with a name in one language, as in the file of `EVENT_ROUTE`. */
 const NAMES: Readonly<Record<Language, string>> = {
   'zh-Hant': 'name_zh_hant',
   'zh-Hans': 'name_zh_hans',

@@ -1,11 +1,14 @@
-/** The points of a route as the owner edits them, and what of the route fits into a request. Pure functions. */
+/**
+ * The points of a route as the owner edits them, and the part of a route that fits into a request. Pure
+ * functions.
+ */
 import type { PlaceKind, RoutePart } from '#shared/contracts/event-settings.ts'
 import { flatLine } from '#shared/core/map/walking-route.ts'
 import { unpackLines } from '#shared/core/rules/along-route.ts'
 import type { Place } from '#shared/core/rules/geo.ts'
 import { withoutEmpty } from './without-empty.ts'
 
-/** As the service has them. */
+/** Limits of the service. */
 export const MAX_STATIONS = 200
 export const MAX_PLACES = 200
 
@@ -26,7 +29,7 @@ export const pointsOf = ({ stations, places }: Points): RoutePoint[] => [
 
 const isStation = ({ kind }: Pick<RoutePoint, 'kind'>): boolean => kind === ''
 
-/** As many of the points as a route may have, the first ones, and the number of the others. */
+/** The first points up to the limits of a route, and the number of the others. */
 export function withinLimits(points: readonly RoutePoint[]): {
   readonly points: readonly RoutePoint[]
   readonly leftOut: number
@@ -38,13 +41,13 @@ export function withinLimits(points: readonly RoutePoint[]): {
   return { points: first, leftOut: points.length - first.length }
 }
 
-/** Which points a route may have one more of. */
+/** Whether a route has room for another station or place. */
 export function roomIn(points: readonly RoutePoint[]) {
   const stations = points.filter(isStation).length
   return { station: stations < MAX_STATIONS, place: points.length - stations < MAX_PLACES }
 }
 
-/** Whether a point may get another kind. */
+/** Whether a point may change its kind. */
 export const mayBecome = (room: ReturnType<typeof roomIn>, from: PointKind, to: PointKind): boolean =>
   isStation({ kind: from }) === isStation({ kind: to }) || (to === '' ? room.station : room.place)
 
@@ -58,7 +61,7 @@ const common = ({ lat, lng, names }: RoutePoint) => ({
   names: withoutEmpty(names),
 })
 
-/** The points as they are sent: of each only the fields of its kind. */
+/** The points as sent: each with only the fields of its kind. */
 export const partOf = (points: readonly RoutePoint[]): Points => ({
   stations: points.filter(isStation).map((point) => ({
     ...common(point),
@@ -70,15 +73,15 @@ export const partOf = (points: readonly RoutePoint[]): Points => ({
   ),
 })
 
-/** What a service accepts by default (`EVENT_BODY_BYTES`), less the request's other fields. */
+/** Default limit of the service (`EVENT_BODY_BYTES`), less the request's other fields. */
 const MAX_BYTES = 102_400 - 1_000
 const MAX_LINE_BYTES = 60_000
-/** Details left out of a line (m): the fewest with which it fits into a request. */
+/** Tolerances for simplifying a line (m): the smallest that fits into a request is used. */
 const TOLERANCES_M = [2, 5, 10, 20, 40, 80]
 
 const bytesOf = (value: unknown): number => new TextEncoder().encode(JSON.stringify(value)).length
 
-/** Lines with as many details as fit into a request beside the points. */
+/** Lines with as much detail as fits into a request beside the points. */
 export function fittingLines(
   lines: readonly (readonly Place[])[],
   points: readonly RoutePoint[],
@@ -92,7 +95,7 @@ export function fittingLines(
   return made
 }
 
-/** The part as it is sent. Its lines have fewer details where the points have grown since they were read. */
+/** The part as sent. Its lines have less detail if the points have grown since they were read. */
 export function routeToSend(lines: RoutePart['lines'], points: readonly RoutePoint[]) {
   if (lines.length === 0) return { lines, stations: [], places: [] }
   const part = { lines, ...partOf(points) }

@@ -1,4 +1,4 @@
-/** The route, its stations, the places along the way and the area: read from a file, or drawn on the map by taps. */
+/** The route, its stations, the places along the way and the area: read from a file, or tapped on the map. */
 import type { Language } from '#shared/contracts/bot.ts'
 import type { PlaceKind, RoutePart } from '#shared/contracts/event-settings.ts'
 import { joinLines, lengthOf } from '#shared/core/map/join-lines.ts'
@@ -41,14 +41,14 @@ import {
 
 const KINDS = Object.keys(PLACE_ICONS) as PlaceKind[]
 
-/** What the owner is editing. */
+/** State of the editor. */
 interface Draft {
   readonly points: readonly RoutePoint[]
-  /** Points of the file, or of the last tap, beyond what a route may have. */
+  /** Points of the file, or of the last tap, beyond the limits of a route. */
   readonly leftOut: number
   readonly lines: RoutePart['lines']
   readonly margin: string
-  /** Lines of the file that was read last, and whether they are part of the route. */
+  /** Lines of the last read file, and whether they are part of the route. */
   readonly read: readonly (FileLine & { readonly used: boolean })[]
 }
 
@@ -83,7 +83,7 @@ function routeOf(lines: RoutePart['lines']): Route | null {
   }
 }
 
-/** Where the row of a point is: a station may be of another passage than the nearest one. */
+/** Kilometre by which a point is sorted: a station may belong to another passage than the nearest one. */
 const kmOf = (point: RoutePoint, route: Route | null): number =>
   (point.kind === '' ? point.km : null) ?? (route?.project(point).alongM ?? 0) / 1_000
 
@@ -115,7 +115,7 @@ function RouteForm(props: PartProps) {
     fault.value = typeof found === 'string' ? found : null
     if (typeof found === 'string') return
     const lines = found.lines.map((line) => ({ ...line, used: true }))
-    // A file of lines alone is another line for the same points.
+    // A file with only lines replaces the line and keeps the points.
     const { points, leftOut } = withinLimits(found.points.length > 0 ? found.points : shown.points)
     change({ read: lines, lines: linesOf(lines, points), points, leftOut })
   }
@@ -222,15 +222,18 @@ interface PointsProps {
   readonly onChange: (points: readonly RoutePoint[]) => void
 }
 
-/** A point farther from the route than this (m) may belong to another place. */
+/** A point farther from the route than this (m) may belong elsewhere. */
 const FAR_M = 2_000
 
-/** Stations and places along the way, in the order of the route; a new one has its name to be typed. */
+/** Stations and places in the order of the route; a new one gets its name field focused. */
 function PointRows({ route, points, languages, onChange }: PointsProps) {
   const messages = words.value.route
   if (route === null || points.length === 0) return null
   const offered = [...new Set([languages.language, ...languages.languages])]
-  /** The same row stays where its point becomes another kind, and keeps the focus. Several points may be at one place. */
+  /**
+   * A row keeps its identity, and the focus, when its point changes its kind. Several points may be at one
+   * place.
+   */
   const known = new Map<string, number>()
   const keyOf = ({ lat, lng }: RoutePoint): string => {
     const at = `${lat} ${lng}`
@@ -280,7 +283,7 @@ interface NameFieldsProps {
   readonly onChange: (by: Pick<RoutePoint, 'names'>) => void
 }
 
-/** A station requires a name in the first language where it has none. */
+/** A station without names requires one in the first language. */
 const NameFields = ({ point: { kind, names }, offered, onChange }: NameFieldsProps) => (
   <>
     {offered.map((language, i) => (

@@ -11,7 +11,7 @@ import { LeftOutPeople, leftOutText } from './left-out-people.tsx'
 import { showToast } from '../../../design/toast.tsx'
 import { Confirm } from '../../parts/actions.tsx'
 
-/** Longest texts that LINE takes, without and with a title. */
+/** Longest texts that LINE accepts, without and with a title. */
 const TEXT_MAX = 5_000
 const CARD_TEXT_MAX = 2_000
 const TITLE_MAX = 100
@@ -62,7 +62,7 @@ function AudienceField() {
   )
 }
 
-/** Who they are, where the name does not tell. */
+/** Explains the audience, if its name does not. */
 export function AudienceMeans({ of }: { readonly of: Audience }) {
   const { audienceMeans } = words.value.messages
   if (!(of in audienceMeans)) return null
@@ -78,7 +78,7 @@ export function countedText({ recipients, cost }: Pick<Counted, 'recipients' | '
 function TextFields() {
   const messages = words.value.messages
   const { title, text, image } = draft.value
-  // What is part of the message is in sight.
+  // Open if the message uses these fields.
   const isMore = title !== '' || image !== ''
   return (
     <>
@@ -108,7 +108,10 @@ function TextFields() {
   )
 }
 
-/** The message as LINE shows it: a card with a title, else a picture and a text. The picture itself is not loaded. */
+/**
+ * The message as LINE shows it: a card with a title, else a picture and a text. The picture itself is not
+ * loaded.
+ */
 function LinePreview() {
   const messages = words.value.messages
   const { title, text, image } = draft.value
@@ -136,7 +139,7 @@ function LinePreview() {
   )
 }
 
-/** A notice has no picture; a message without a text is not sent as one. */
+/** A push notice has no picture; a message without a text sends none. */
 function NoticePreview() {
   const messages = words.value.messages
   const { title, text, image } = draft.value
@@ -154,7 +157,7 @@ function NoticePreview() {
 
 const Picture = ({ url }: { readonly url: string }) => <span class="line-picture small">{url}</span>
 
-/** Nothing is sent before its recipients were counted. Beyond the quota it asks once more. */
+/** The recipients are counted before anything is sent. Beyond the quota a second confirmation is needed. */
 function Send() {
   const messages = words.value.messages
   const asking = useSignal(false)
@@ -270,7 +273,7 @@ const Over = ({ force, onForce }: OverProps) => (
   </div>
 )
 
-// The message that is being written, and what it would cost.
+// The draft message and its cost.
 
 type Audience = NonNullable<Input<'sendPush'>['audience']>
 
@@ -285,10 +288,10 @@ interface Draft {
 
 const EMPTY: Draft = { audience: 'volunteers', hours: 24, title: '', text: '', image: '' }
 
-/** It stays while the operator looks at another view. */
+/** Kept while the operator visits another view. */
 export const draft = signal<Draft>(EMPTY)
 
-/** Whatever becomes of an answer, one message is sent once. What is changed is another message. */
+/** Makes a repeated request send the message only once. A changed message gets a new id. */
 const pushId = computed(() => ({ of: draft.value, id: crypto.randomUUID() as string }))
 
 type Counted = Data<'sendPush'>

@@ -1,4 +1,4 @@
-/** Whom LINE does not reach, by name. */
+/** People whom LINE does not reach, by name. */
 import { figure } from '#shared/locales/units.ts'
 import type { Data, Input } from '#shared/client/index.ts'
 import { showToast } from '../../../design/toast.tsx'
@@ -15,7 +15,7 @@ import { pair, words } from '../../words.ts'
 type Person = Data<'listLeftOut'>['items'][number]
 
 const PAGE = 20
-/** `Left out: 2 has opted out, 12 does not use LINE`; empty when nobody is. */
+/** `Left out: 2 has opted out, 12 does not use LINE`; empty if there are none. */
 export function leftOutText(counts: Data<'sendPush'>['left_out']): string {
   const { leftOut, leftOutReasons } = words.value.messages
   const some = (['unreachable', 'withdrawn', 'no_line_id'] as const)
@@ -24,22 +24,22 @@ export function leftOutText(counts: Data<'sendPush'>['left_out']): string {
   return some.length === 0 ? '' : pair(leftOut, some.join(words.value.common.comma))
 }
 
-/** To how many a message goes, and at which cost: a dry run, which sends nothing. */
+/** Number of recipients and cost of a message: a dry run, which sends nothing. */
 export const useRecipients = (audience: Input<'sendPush'>['audience']): Resource<Data<'sendPush'>> =>
   useResource(client.sendPush, 0, 'recipients', { audience, text: '·', dry_run: true })
 
-/** Whether there is a LINE account to send with; true until the service says that there is none. */
+/** Whether LINE is configured; true until the service reports otherwise. */
 export const useLineConfigured = (): boolean =>
   useResource(client.readLineUsage, 0, 'line-configured').value.value?.configured ?? true
 
 /**
- * Pages of the file, each of the most people that the service lists at once. More calls would use up the token's
- * limit.
+ * Pages of the export, each with as many people as the service returns at once. More calls would exceed the
+ * token's rate limit.
  */
 const FILE_PAGES = 5
 const FILE_PAGE = 200
 
-/** @param of the message, or the audience, who is left out of it */
+/** @param of the message or audience whose left-out people are listed */
 export const LeftOutPeople = ({ of }: { readonly of: Input<'listLeftOut'> }) => (
   <PagedList
     title={words.value.messages.leftOutNames}
@@ -107,7 +107,7 @@ const rowsOf = (people: readonly Person[]) => [
 
 type Known = keyof typeof words.value.messages.reasons
 
-/** What LINE and the sender write, by what it means to an operator. The first that fits counts. */
+/** Messages of LINE and the sender, mapped to their meaning for an operator. The first match counts. */
 const KNOWN: readonly (readonly [RegExp, Known])[] = [
   [/^not confirmed within a day/, 'unconfirmed'],
   [/^no recipients are left/, 'erased'],
@@ -115,7 +115,7 @@ const KNOWN: readonly (readonly [RegExp, Known])[] = [
   [/'to'|user ?id/i, 'recipient'],
 ]
 
-/** Why a message failed or waits: in words where they are known, and as it was said. */
+/** Why a message failed or is waiting: translated if known, otherwise the original text. */
 export function Reason({ detail }: { readonly detail: string }) {
   const known = KNOWN.find(([pattern]) => pattern.test(detail))?.[1]
   if (known === undefined) return <>{detail}</>

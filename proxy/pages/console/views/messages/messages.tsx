@@ -1,4 +1,4 @@
-/** Messages: write one, see what was sent, and what is scheduled. */
+/** Messages: compose, sent messages, and the schedule. */
 import type { Data } from '#shared/client/index.ts'
 import { figure } from '#shared/locales/units.ts'
 import { useSignal } from '@preact/signals'
@@ -27,7 +27,7 @@ type Message = Data<'listMessages'>['items'][number]
 type Named = Data<'readPush'>['faults'][number]['people'][number]
 
 const EVERY_MS = 15_000
-/** While something is on its way. */
+/** Polling interval while a message is being sent. */
 const SOON_MS = 4_000
 const QUERY = { limit: 20 }
 
@@ -120,7 +120,7 @@ const Devices = ({ progress }: { readonly progress: Message['web_push'] }) => {
   return text === '' ? null : <span>Web Push {text}</span>
 }
 
-/** `2 / 3 sent, 1 failed`: empty where nobody gets it. */
+/** `2 / 3 sent, 1 failed`; empty without recipients. */
 export function progressText({ sent, waiting, failed }: Message['web_push']): string {
   const messages = words.value.people.messageStates
   const all = sent + waiting + failed

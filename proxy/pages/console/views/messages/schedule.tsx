@@ -1,4 +1,4 @@
-/** Scheduled reminders. An owner edits them; everybody else reads them. */
+/** Scheduled reminders. Owners edit them; everyone else reads them. */
 import type { Data } from '#shared/client/index.ts'
 import { useSignal } from '@preact/signals'
 import { useLayoutEffect, useRef } from 'preact/hooks'
@@ -22,7 +22,7 @@ const REMINDERS = { cause: 'notification', limit: 20 } as const
 /** No existing reminder is being edited. A new reminder has its own form (`Additions`). */
 const NONE = ''
 
-/** When the event is. Until it is known, it has no bounds. */
+/** The event's period. Unbounded until it is known. */
 function useBounds(): Bounds {
   const { starts_at = null, ends_at = null } = event.value ?? {}
   return {
@@ -76,8 +76,8 @@ export function Schedule() {
 }
 
 /**
- * What has become of a reminder whose hour has begun. An entry of the sent messages has the audience, and not the
- * reminder: of several for the same people, none is called sent before all are.
+ * State of a reminder whose hour has begun. An entry of the sent messages contains the audience but not the
+ * reminder: if several have the same audience, none counts as sent before all are.
  */
 function stateOf(
   { slot, next }: Dated,
@@ -106,7 +106,7 @@ function Rests() {
 
 const textOf = ({ text }: Slot): string => text[consoleLanguage.value] ?? text['zh-Hant']
 
-/** The text that most pilgrims get, beside that in the console's language. */
+/** The text that most pilgrims get, shown beside the one in the console's language. */
 const MostRead = ({ slot }: { readonly slot: Slot }) =>
   slot.text['zh-Hant'] === textOf(slot) ? null : (
     <p class="slot-text quiet" lang="zh-Hant">
@@ -114,7 +114,7 @@ const MostRead = ({ slot }: { readonly slot: Slot }) =>
     </p>
   )
 
-/** `every day of the event`, or its days. */
+/** `every day of the event`, or its dates. */
 const daysOf = ({ dates }: Slot): string =>
   dates === null
     ? words.value.schedule.everyDay
@@ -124,7 +124,7 @@ const daysOf = ({ dates }: Slot): string =>
         .join(', ')
 
 interface RowProps extends Dated {
-  /** Whether one that is due has been sent. */
+  /** Whether a due reminder was sent. */
   readonly state: string | null
   readonly onEdit: () => void
 }
@@ -167,7 +167,7 @@ function Additions({ bounds }: { readonly bounds: Bounds }) {
   )
 }
 
-// The form of a new reminder, or of one that is changed. It says when it is sent next, and to how many.
+// The form of a new or edited reminder. It shows the next sending and the number of recipients.
 
 const TEXT_MAX = 5_000
 const HOURS = Array.from({ length: 24 }, (_, hour) => hour)
@@ -200,7 +200,7 @@ function SlotForm({ slot, bounds, onClose }: Props) {
   const draft = useSignal<Slot>(slot ?? newSlot())
   const busy = useSignal(false)
   const before = useRef(slot)
-  // At once: an effect after the next frame would take the focus from where the operator has moved it meanwhile.
+  // In a layout effect: a later one would take the focus from where the operator has moved it.
   useLayoutEffect(() => {
     form.current!.scrollIntoView({ block: 'start' })
     form.current!.querySelector('textarea')!.focus({ preventScroll: true })
@@ -220,7 +220,7 @@ function SlotForm({ slot, bounds, onClose }: Props) {
       },
       before.current,
     )
-    // After a conflict the operator has been told the other version, and may replace it.
+    // After a conflict the operator has seen the other version, and may replace it.
     if (!saved) before.current = await readSlot(id)
     busy.value = false
     if (saved) onClose()
@@ -400,7 +400,7 @@ function Days({ dates, onChange }: DaysProps & { readonly dates: readonly string
     <fieldset class="slot-days">
       <legend class="small">{messages.days}</legend>
       {dates.map((day, i) => (
-        // The place of a day is what it is known by: two may be the same while one is typed.
+        // A date is identified by its position: two may be equal while one is being typed.
         <span key={i} class="slot-day">
           <input
             type="date"
@@ -435,7 +435,7 @@ type Sent = Data<'listMessages'>['items'][number]
 
 const HOUR_MS = 3_600_000
 
-/** From when to when the event is, epoch milliseconds: outside of it nothing is sent. */
+/** The event's period, epoch milliseconds: outside it nothing is sent. */
 interface Bounds {
   readonly startsMs: number
   readonly endsMs: number
@@ -443,13 +443,13 @@ interface Bounds {
 
 interface NextSending {
   readonly atMs: number
-  /** Its hour has begun. It was sent, or is sent within a minute. */
+  /** Its hour has begun: it was sent, or is sent within a minute. */
   readonly running: boolean
 }
 
 const dayAfter = (day: string): string => new Date(Date.parse(day) + DAY_MS).toISOString().slice(0, 10)
 
-/** When the scheduler sends it next; null: never again. A reminder is due for the whole of its hour. */
+/** When the scheduler sends it next; null: never again. A reminder is due during its whole hour. */
 function nextSending(
   { hour, dates }: Pick<Slot, 'hour' | 'dates'>,
   nowMs: number,
@@ -457,7 +457,7 @@ function nextSending(
 ): NextSending | null {
   const fromMs = Math.max(nowMs, startsMs)
   const first = dayOf(fromMs)
-  // A day that is being typed is none yet.
+  // Ignore a day that is still being typed.
   const days = dates?.filter((day) => day !== '').toSorted() ?? [first, dayAfter(first)]
   for (const day of days) {
     const beginMs = Date.parse(instantOf(`${day}T${hourText(hour)}`))
@@ -468,7 +468,7 @@ function nextSending(
   return null
 }
 
-/** The next sending in words: `Next: tomorrow, Tue, Nov 24, 06:00`. */
+/** The next sending as text: `Next: tomorrow, Tue, Nov 24, 06:00`. */
 function nextText(next: NextSending | null, state: string | null = null): string {
   const messages = words.value.schedule
   if (next === null) return messages.notSent
@@ -480,20 +480,21 @@ function nextText(next: NextSending | null, state: string | null = null): string
 }
 
 /**
- * Name of a new reminder in the service's list and in the audit log. Its end is random: the service sends no name twice
- * on a day, and a new reminder is not one that was removed.
+ * Id of a new reminder in the service's list and in the audit log. Its end is random: the service sends each
+ * id once a day, and a new reminder must not reuse the id of a removed one.
  */
 function newSlotId({ hour, dates }: Pick<Slot, 'hour' | 'dates'>): string {
   const when = dates === null ? 'daily' : dates.toSorted()[0]!
   return `${when}-${String(hour).padStart(2, '0')}-${crypto.randomUUID().slice(0, 4)}`
 }
 
-// Changes of the schedule. The service takes it as a whole, so each is made to the list as it is now.
+// Changes of the schedule. The service replaces it as a whole, so each change is applied to the current
+// list.
 
 type Change = (slots: readonly Slot[]) => readonly Slot[]
 
 /**
- * Reads the list, so that what another operator has saved meanwhile stays.
+ * Reads the current list first, so that changes of other operators are kept.
  * @param before the reminder as the operator saw it; null: a new one
  */
 async function change(before: Slot | null, made: Change): ReturnType<typeof client.setNotifications> {
@@ -513,7 +514,7 @@ async function change(before: Slot | null, made: Change): ReturnType<typeof clie
   return client.setNotifications({ slots: [...made(slots)], seen })
 }
 
-/** A reminder as it is now; null: there is none. */
+/** The current version of a reminder; null: it does not exist. */
 async function readSlot(id: string): Promise<Slot | null> {
   const plan = await client.readNotifications()
   return (plan.ok && plan.data.slots.find((slot) => slot.id === id)) || null
@@ -521,7 +522,7 @@ async function readSlot(id: string): Promise<Slot | null> {
 
 /**
  * @param before as in `change`
- * @returns whether it was done
+ * @returns whether it was saved
  */
 const saveSlot = async (slot: Slot, before: Slot | null): Promise<boolean> =>
   (await act(
@@ -531,7 +532,7 @@ const saveSlot = async (slot: Slot, before: Slot | null): Promise<boolean> =>
     () => words.value.common.saved,
   )) !== null
 
-/** It can be taken back. @returns whether it was done */
+/** Removes a reminder; this can be undone. @returns whether it was removed */
 async function removeSlot(slot: Slot, text: string): Promise<boolean> {
   const messages = words.value.schedule
   const done = await act(

@@ -1,4 +1,4 @@
-/** The crowd on the map: cells by zoom from the service, and single pilgrims when the map is close. */
+/** The crowd on the map: cells by zoom from the service, and single pilgrims at close zooms. */
 import { figure } from '#shared/locales/units.ts'
 import { type Signal, useSignal } from '@preact/signals'
 import { useEffect, useMemo, useRef } from 'preact/hooks'
@@ -19,23 +19,25 @@ import { place, show } from '../../router.ts'
 
 const HOUR_MS = 3_600_000
 const DAY_MS = 24 * HOUR_MS
-/** Cells are read again when somebody has moved, at most this often, and after the second time in any case. */
+/**
+ * Cells are read again after a movement, at most as often as the first interval, and always after the second.
+ */
 const SOONEST_MS = 15_000
 const CELLS_EVERY_MS = 30_000
-/** From this zoom on single pilgrims are shown, at most so many. */
+/** From this zoom single pilgrims are shown, up to a maximum. */
 const PEOPLE_ZOOM = 15
 const MOST_PEOPLE = 200
 const SETTLED_MS = 400
-/** Whoever was not seen for so long has a hollow mark. */
+/** Pilgrims not seen for this long get a hollow mark. */
 const OLD_MS = 30 * 60_000
 
 interface Asked {
   readonly zoom: number
-  /** Null: everywhere. A map that nobody has moved shows all of the crowd, wherever that walks. */
+  /** Null: everywhere. A map that was not moved shows the whole crowd. */
   readonly bbox: string | null
 }
 
-/** The hour a day ago: whole, so that the service's cache can answer. */
+/** The same time yesterday, rounded down to the hour so that the service's cache can answer. */
 const dayBefore = (): string =>
   new Date(Math.floor((serviceNow() - DAY_MS) / HOUR_MS) * HOUR_MS).toISOString()
 
@@ -55,14 +57,14 @@ export function MapPanel({ map }: { readonly map: Resource<Overview> }) {
   })
   useFollowed(cells)
   const value = cells.value.value
-  // What was shown stays until the cells of another part are there.
+  // The previous cells stay until those of another part arrive.
   const last = useRef<MapCellEntry[]>([])
   const entries = useMemo(() => (value === null ? last.current : entriesOf(value, 'users')), [value])
   last.current = entries
   const lastAt = useRef<number | null>(null)
   lastAt.current = cells.at.value ?? lastAt.current
   const people = usePeople((seen.value?.zoom ?? 0) >= PEOPLE_ZOOM ? bbox : null)
-  // Cells of the part before are no news of this one.
+  // Cells of the previous part count as outdated for this one.
   const stale = useStale(cells, true)
   const marks = useMarks(map)
   const { at = null } = place.value
@@ -105,11 +107,11 @@ export function MapPanel({ map }: { readonly map: Resource<Overview> }) {
   )
 }
 
-/** Pilgrims, and a pilgrim's place that an operator has asked for. */
+/** Pilgrims, plus a pilgrim's position that an operator has opened. */
 const dotsWith = (people: readonly Dot[], at: Dot | null): readonly Dot[] =>
   at == null ? people : [...people.filter(({ id }) => id !== at.id), at]
 
-/** When the palanquin was seen last, if it leads no more. */
+/** When the palanquin was last seen, if it is no longer leading. */
 const silentSince = (map: Overview | null): string | null =>
   map?.palanquin == null || leads(Date.parse(map.palanquin.seen_at), Date.parse(map.as_of))
     ? null
@@ -155,13 +157,13 @@ function useFollowed({ at, reload }: Resource<unknown>): void {
 
 interface People {
   readonly dots: readonly Dot[]
-  /** When each was seen last, by the dot's id. */
+  /** Time of the last sighting, by the dot's id. */
   readonly seenAt: ReadonlyMap<string, string>
 }
 
 const NOBODY: readonly Dot[] = []
 
-/** Single pilgrims in a part of the map; null where the map is too far away. */
+/** Single pilgrims in a part of the map; null at far zooms. */
 function usePeople(bbox: string | null): People | null {
   const people = useResource(
     async (part: string | null, options) =>
@@ -215,13 +217,13 @@ const FOUND = 5
 
 interface Props {
   readonly userId: string
-  /** When the pilgrim was seen at the position on the map. */
+  /** Time of the position on the map. */
   readonly seenAt: string | null
 }
 
 /**
- * What the list of pilgrims tells of one: it needs no more than that, and opening the pilgrim, which shows everything,
- * is written to the audit log.
+ * Data about a pilgrim from the list. Opening the pilgrim would show everything, and be written to the audit
+ * log.
  */
 function PilgrimCard({ userId, seenAt }: Props) {
   const messages = words.value.people
@@ -265,13 +267,14 @@ function Figures({ row }: { readonly row: Row | null }) {
   )
 }
 
-// The public map in the console: totals, front, middle and tail. Its cells are not shown, so only changes are read.
+// The public map in the console: totals, front, middle and tail. Its cells are not shown, so only changes
+// are read.
 
 const MAP_EVERY_MS = 10_000
 
 export type Overview = Omit<EventMap, 'cells' | 'since'>
 
-/** Reads the map, whole the first time, and then what has changed. */
+/** Reads the whole map first, then only changes. */
 export function useEventMap(): Resource<Overview> {
   const known = useRef<Overview | null>(null)
   return useResource<Overview, object>(

@@ -1,4 +1,4 @@
-/** What happens now: the crowd, the rates, and whether everything is well. */
+/** The current state: the crowd, the rates, and problems. */
 import { OLD_BACKUP_MS } from '#shared/core/rules/backup-age.ts'
 import type { Data, EventRoute } from '#shared/client/index.ts'
 import { figure } from '#shared/locales/units.ts'
@@ -43,7 +43,7 @@ export function Now() {
 
 type Shared = Omit<Parameters<typeof FigureTiles>[0], 'condition'>
 
-/** What managers and owners see. On a phone it stands in this order. */
+/** For managers and owners. On a phone the panels keep this order. */
 function Operating(shared: Shared) {
   const condition = useResource(client.readCondition, CONDITION_MS, 'condition')
   return (
@@ -66,7 +66,8 @@ const Crowd = ({ map }: Pick<Shared, 'map'>) => (
   </div>
 )
 
-// Whether all is well: one line, or a row for each problem with what to do about it; and the parts of the service.
+// System state: one line if all is well, otherwise a row per problem with advice; and the parts of the
+// service.
 
 function Alerts({ condition }: { readonly condition: Resource<Condition> }) {
   const messages = words.value.now
@@ -103,7 +104,7 @@ function Alerts({ condition }: { readonly condition: Resource<Condition> }) {
 const isNeglected = (condition: Condition): boolean =>
   isBackupOld(condition) || condition.alerting.channel === null || reachesNobody(condition.alerting)
 
-/** What is no fault, and yet is not well; it leads to what to do. */
+/** Neglected maintenance: not a fault, but it needs action. Linked to what to do. */
 function Neglected({ condition }: { readonly condition: Condition }) {
   const isOld = isBackupOld(condition)
   const isUnheard = condition.alerting.channel === null
@@ -186,11 +187,11 @@ const PartRow = ({ part: { name, state, seen_at, processes } }: { readonly part:
 
 type Backups = Pick<Condition, 'backup_at' | 'backups'>
 
-/** The moment of the newest backup; of a schedule's backups, of the newest one that can be restored. */
+/** Time of the newest backup; with scheduled backups, of the newest restorable one. */
 const newestBackup = ({ backup_at, backups }: Backups): string | null =>
   backups === null ? backup_at : backups.restorable_at
 
-/** There is none, or it should be repeated. */
+/** Whether there is no backup or it is too old. */
 export function isBackupOld(known: Backups): boolean {
   const at = newestBackup(known)
   const oldMs = known.backups === null ? OLD_BACKUP_MS : 2 * known.backups.every_hours * 3_600_000
@@ -232,7 +233,7 @@ const FLUSH_LATE_MS = 10 * 60_000
 
 const isFlushLate = (at: string | null): boolean => at === null || now.value - Date.parse(at) > FLUSH_LATE_MS
 
-/** How many people walk, and have checked in, in the last 60 minutes before the last flush. */
+/** How many people walked, and have checked in, in the last 60 minutes before the last flush. */
 function HourTiles({ hour }: Pick<Props, 'hour'>) {
   const messages = words.value.now
   const walking = hour.value.value?.walking ?? null
@@ -246,7 +247,7 @@ function HourTiles({ hour }: Pick<Props, 'hour'>) {
   )
 }
 
-/** Slower than this the procession rests. */
+/** Below this speed the procession is resting. */
 const RESTING_KMH = 0.5
 
 function LengthTile({ map }: Pick<Props, 'map'>) {
@@ -307,9 +308,9 @@ function WaitingTile({ condition }: { readonly condition: Resource<Condition> })
   )
 }
 
-// Where the procession is, in words: front, middle and tail, and when they come to the next stations.
+// Position of the procession: front, middle and tail, and their arrival times at the next stations.
 
-/** Shown at most; the nearest are first. */
+/** Maximum number of stations shown, nearest first. */
 const STATIONS = 5
 
 const Procession = ({ map }: { readonly map: Resource<Overview> }) => (
@@ -339,7 +340,10 @@ function Places({ map, route }: { readonly map: Overview; readonly route: EventR
   )
 }
 
-/** Positions of walking people are younger: the crowd sends points that it had kept, or nobody walks. */
+/**
+ * Positions of walking people are younger than this; older ones come from stored points, or no one is
+ * walking.
+ */
 const OLD_MS = 2.5 * 3_600_000
 
 function Rule({ map }: { readonly map: Overview }) {
@@ -354,7 +358,7 @@ const stationAt = (found: EventRoute | null, index: number | null): string | nul
   return station === undefined ? null : stationName(station)
 }
 
-/** Estimates by the mean of the walk are left out, because they know no minute. */
+/** Estimates from the mean of the walk are omitted: they are not exact to the minute. */
 function Estimates({ map, route }: { readonly map: Overview; readonly route: EventRoute | null }) {
   const estimates = map.estimates.filter(({ by }) => by !== 'mean')
   return estimates.length === 0 ? null : (

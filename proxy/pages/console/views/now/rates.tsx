@@ -1,4 +1,4 @@
-/** Check-ins and points a minute, moving: two charts that tell their values of one time. */
+/** Check-ins and points per minute: two moving charts that show their values at the same time. */
 import { figure } from '#shared/locales/units.ts'
 import { useSignal } from '@preact/signals'
 import { minute, now, clock, duration } from '../../clock.ts'
@@ -22,7 +22,7 @@ export function Rates() {
   const messages = words.value.now
   const since = ratesSince.value
   const isPaused = status.value?.status === 'paused'
-  // Of the time since then nothing is known, which is no zero.
+  // The time since then is unknown, not zero.
   const to = isCutOff.value ? (heardAt.value ?? now.value) : now.value
   return (
     <Panel
@@ -52,7 +52,7 @@ const SERIES = ['checkins', 'points'] as const
 
 function Charts({ since, to }: { readonly since: number; readonly to: number }) {
   const messages = words.value.now
-  // Start of the step whose values are told; null: none.
+  // Start of the step whose values are shown; null: the latest.
   const pointed = useSignal<number | null>(null)
   const span = windowOf(since, to)
   const steps = span.spanMs / STEP_MS
@@ -61,9 +61,9 @@ function Charts({ since, to }: { readonly since: number; readonly to: number }) 
   const known = charts[0]!
   const chosen = known.findIndex(({ at }) => at === pointed.value)
   const told = chosen < 0 ? known.length - 1 : chosen
-  // Steps of the window before the end of the first one that was observed.
+  // Steps of the window before the end of the first observed one.
   const before = Math.round(((known[0]?.at ?? to) + STEP_MS - to) / STEP_MS) + steps
-  /** @param step of the window; the nearest one that was observed is told */
+  /** @param step step of the window; the nearest observed one is shown */
   const tell = (step: number) => {
     pointed.value = known[Math.max(0, Math.min(known.length - 1, Math.round(step) - before))]?.at ?? null
   }
@@ -119,7 +119,7 @@ interface Props {
   readonly span: ReturnType<typeof windowOf>
 }
 
-/** Places of a chart in shares of its size. */
+/** Positions in a chart as shares of its size. */
 interface Scale {
   readonly x: (at: number) => number
   readonly y: (value: number) => number
@@ -127,7 +127,7 @@ interface Scale {
 
 function RateChart({ series, values, chosen, to, span }: Props) {
   const top = topOf(values)
-  // A value stands at the end of its step.
+  // A value is drawn at the end of its step.
   const scale: Scale = {
     x: (at) => (at + STEP_MS - (to - span.spanMs)) / span.spanMs,
     y: (value) => 1 - value / top,
@@ -158,7 +158,7 @@ function RateChart({ series, values, chosen, to, span }: Props) {
 
 function Caption({ name, values }: { readonly name: string; readonly values: readonly Value[] }) {
   const sum = values.reduce((total, { value }) => total + value, 0)
-  // The chart may cut it off.
+  // The maximum, which the chart may cut off.
   const most = values.reduce<Value | null>((last, one) => (last && last.value > one.value ? last : one), null)
   return (
     <figcaption class="small">
@@ -187,7 +187,7 @@ function Lines({ values, scale, ticks, chosen }: LinesProps) {
   const [first, last] = [values[0], values.at(-1)]
   return (
     <svg viewBox={`0 0 ${WIDTH} ${HEIGHT}`} preserveAspectRatio="none" aria-hidden="true">
-      {/* Nothing is known of the time before. */}
+      {/* The time before is unknown. */}
       {first === undefined || scale.x(first.at) <= 0 ? null : (
         <rect class="unknown" width={x(first.at)} height={HEIGHT} />
       )}

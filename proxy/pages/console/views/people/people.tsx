@@ -1,4 +1,4 @@
-/** Pilgrims: a list that the service searches, sorts and cuts into pages, and everything about one of them. */
+/** Pilgrims: a searchable, sortable, paged list, and everything about one of them. */
 import { Choice, SearchField } from '../../parts/fields.tsx'
 import { figure } from '#shared/locales/units.ts'
 import { useSignal } from '@preact/signals'
@@ -25,7 +25,7 @@ export function People() {
   const { person = null, name = null, silentHours = 0, withLinks = false } = place.value
   const listed = { search, silentHours, withLinks }
   useEffect(() => {
-    // On a narrow screen the pilgrim stands in the place of the list, and of the row that had the focus.
+    // On a narrow screen the pilgrim replaces the list, and the row that had the focus.
     if (document.querySelector('.people-list')?.checkVisibility() === false)
       document.querySelector<HTMLElement>('.person')?.focus()
   }, [person])
@@ -58,7 +58,7 @@ interface Props {
   readonly typed: string
   readonly onType: (text: string) => void
   readonly search: string
-  /** Only who is silent for so many hours; 0: everybody. */
+  /** Only pilgrims silent for this many hours; 0: everyone. */
   readonly silentHours: number
   readonly withLinks: boolean
   readonly onChosen: (chosen: { readonly silentHours: number; readonly withLinks: boolean }) => void
@@ -70,7 +70,7 @@ function PeopleList(props: Props) {
   const counted = useContext(LastHour)!.value.value?.walking?.silent ?? null
   const sort = useSignal<Sort>('last_seen')
   const descending = useSignal(true)
-  // Who is silent is listed by the time since when.
+  // Silent pilgrims are sorted by the time of their last point.
   const order = silentHours > 0 ? 'last_seen' : sort.value
   const sortBy = (by: string) => {
     descending.value = order === by ? !descending.value : true
@@ -83,7 +83,7 @@ function PeopleList(props: Props) {
       query={queryOf(props, order, descending.value)}
       read={client.listUsers}
       everyMs={EVERY_MS}
-      // Of the others the service tells no number before their last page.
+      // For other lists the service reports no number before their last page.
       totalOf={({ next_cursor: next }) =>
         next !== null && silentHours === SILENT_HOURS && search === '' ? counted : null
       }
@@ -134,7 +134,7 @@ const queryOf = (
 const onlyBySeen = ({ sort, ...column }: Column<Row>): Column<Row> =>
   sort === 'last_seen' ? { ...column, sort } : column
 
-/** Says in which list nobody is found. */
+/** Names the filter under which no one was found. */
 function emptyText({ silentHours, withLinks }: Props): string {
   const { none } = words.value.common
   const filter = withLinks ? words.value.people.withLinks : silentHours > 0 && silenceText(silentHours)
@@ -161,7 +161,7 @@ const Filter = ({ silentHours, withLinks, onChosen }: Props) => (
   />
 )
 
-/** A value with its name, because a phone shows no head of the table. */
+/** A value with its label, because a phone shows no table header. */
 const named = (value: string | number, name: string) => (
   <>
     <span class="narrow">{name} </span>
@@ -170,7 +170,7 @@ const named = (value: string | number, name: string) => (
 )
 
 function columnsOf({ onChoose, silentHours }: Props): Column<Row>[] {
-  // Whoever the number of the navigation counts is told, in each list.
+  // Pilgrims counted in the navigation are marked in each list.
   const knownHours = Math.min(silentHours || SILENT_HOURS, SILENT_HOURS)
   const messages = words.value.people
   return [
@@ -209,7 +209,7 @@ function columnsOf({ onChoose, silentHours }: Props): Column<Row>[] {
   ]
 }
 
-/** The state of one who takes part is news only when they were not seen for a while. */
+/** The state of a participating pilgrim is shown only if they were not seen for a while. */
 function stateText(status: Row['participant_status'], lastSeen: string | null, hours: number): string | null {
   const messages = words.value.people
   const elapsedMs = lastSeen === null ? null : now.value - Date.parse(lastSeen)
@@ -218,11 +218,11 @@ function stateText(status: Row['participant_status'], lastSeen: string | null, h
   return elapsedMs === null ? messages.neverSeen : `${messages.silentFor} ${duration(elapsedMs)}`
 }
 
-/** A phone that walks is heard of at least this often, unless it has no network. */
+/** A walking phone sends at least this often, unless it has no network. */
 const WALKS_MS = 15 * 60_000
 const HOUR_MS = 3_600_000
 
-/** Green: seen a moment ago; amber: within a day; grey: before. */
+/** Green: seen just now; amber: within a day; grey: earlier. */
 function Seen({ at }: { readonly at: string }) {
   const elapsed = now.value - Date.parse(at)
   const tone = elapsed < WALKS_MS ? 'good' : elapsed < DAY_HOURS * HOUR_MS ? 'warning' : undefined

@@ -1,4 +1,4 @@
-/** A day's points: what was received when, and what is left out of the sum and why. */
+/** A day's points: when they were received, and which are excluded from the sum and why. */
 import { Choice } from '../../parts/fields.tsx'
 import type { Data } from '#shared/client/index.ts'
 import { figure } from '#shared/locales/units.ts'
@@ -17,7 +17,7 @@ type Points = Data<'listUserPoints'>
 type Point = Points['items'][number]
 
 const PAGE = 100
-/** Received later than this after its time, a point came out of a dead zone. */
+/** A point received later than this after its time comes from a dead zone. */
 const LATE_MS = 120_000
 
 interface Props {
@@ -173,7 +173,7 @@ interface AtProps {
   readonly onChoose: (key: string) => void
 }
 
-/** The time of a point; it chooses the point, and comes into sight when the map has chosen it. */
+/** The time of a point; a button that selects the point, scrolled into view when the map selects it. */
 const At = ({ point, isChosen, onChoose }: AtProps) => (
   <>
     <button
@@ -204,7 +204,7 @@ function Received({ point }: { readonly point: Point }) {
   )
 }
 
-// What is not in the sum of a pilgrim's day, and why.
+// Points that are excluded from a pilgrim's daily sum, and why.
 
 /** Everything about one pilgrim. */
 export type Detail = Data<'readUser'>
@@ -236,7 +236,7 @@ interface OutProps {
   readonly onShow: () => void
 }
 
-/** The latest day in a sentence: it explains a distance that is shorter than the pilgrim expects. */
+/** The latest day in a sentence: explains a distance that is shorter than the pilgrim expects. */
 export function LeftOutOfDay({ day: { points, left_out, truncated }, onShow }: OutProps) {
   const messages = words.value.people
   const out = sumOf(left_out)

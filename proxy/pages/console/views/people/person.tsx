@@ -1,6 +1,6 @@
 /**
- * Everything about one pilgrim. Each reading is in the audit log, so it is read once, after each action, and when asked
- * for.
+ * Everything about one pilgrim. Each read is in the audit log, so it is read once, after each action, and on
+ * request.
  */
 import type { Answer } from '#shared/client/index.ts'
 import { CARD_CHECKINS } from '#shared/core/rules/levels.ts'
@@ -33,7 +33,7 @@ type Tab = (typeof TABS)[number]
 
 interface PersonProps {
   readonly userId: string
-  /** As shown before; null: not known. */
+  /** As shown before; null: unknown. */
   readonly name: string | null
   readonly onBack: () => void
 }
@@ -187,7 +187,7 @@ const PersonFigures = ({ person, onLeftOut }: Props) => {
   )
 }
 
-/** `+ Train 12 km · Bottle, 500 ml: 3`: what the footprint has beside the recorded way. */
+/** `+ Train 12 km · Bottle, 500 ml: 3`: the reported part of the footprint, beside the recorded way. */
 function reportedText({ transport, consumption }: Detail): string | undefined {
   const { units } = words.value.reports.method
   const pieces = Object.entries(units).flatMap(([unit, name]) =>
@@ -236,7 +236,7 @@ function nextText({ km, next_level }: Detail): string {
   const messages = words.value.people
   if (next_level === null) return ''
   const { km_needed, checkins_needed } = next_level
-  // What is reached already is not named.
+  // Requirements that are already met are omitted.
   const what = [
     km_needed > 0 ? `${kmToGo(km_needed, km)} ${units.value.km}` : '',
     checkins_needed > 0 ? messages.checkIns(checkins_needed) : '',
@@ -247,7 +247,7 @@ function nextText({ km, next_level }: Detail): string {
 const lastCheckInText = ({ recent_checkins: [last] }: Detail): string | undefined =>
   last === undefined ? undefined : `${words.value.people.last} ${date(last.recorded_at)}`
 
-// Trackers and links of a pilgrim, which an operator ends when a phone is lost.
+// Trackers and links of a pilgrim, which an operator revokes when a phone is lost.
 
 const PersonLinks = ({ person: { userId, trackers, shares } }: { readonly person: Detail }) => {
   const messages = words.value.people
@@ -300,7 +300,7 @@ interface RevokeProps {
 
 const REVOKED_MS = 8_000
 
-/** Nobody can give a revoked key or link back, so it is asked first. */
+/** A revoked key or link cannot be restored, so it asks for confirmation. */
 function Revoke({ button, title, text, run }: RevokeProps) {
   return (
     <Ask
@@ -371,7 +371,7 @@ const PersonActions = ({ person, onErased }: ActionsProps) => (
   </fieldset>
 )
 
-/** A role is easily taken for more than it is. */
+/** Explains the role, which is easily mistaken for access rights. */
 const RoleHelp = ({ person: { role: given, reachable } }: Pick<ActionsProps, 'person'>) => {
   const messages = words.value.people
   return (
@@ -389,7 +389,7 @@ interface SavedChoiceProps<T extends string> {
   readonly save: (chosen: T) => Promise<unknown>
 }
 
-/** A choice that is saved by a button: an arrow key alone changes nobody. */
+/** A choice that is saved by a button, so that an arrow key alone changes nothing. */
 function SavedChoice<T extends string>({ label, value, options, save }: SavedChoiceProps<T>) {
   const chosen = useSignal(value)
   return (
@@ -423,7 +423,7 @@ function SetStatus({ person: { userId, participant_status: seen } }: Pick<Action
 
 function SetRole({ person }: Pick<ActionsProps, 'person'>) {
   const messages = words.value.people
-  // Nobody gives a role above their own tier.
+  // An operator cannot assign a role above their own tier.
   const offered = ROLES.filter((_, i) => i < (role.value?.level ?? 0))
   const given = person.role ?? ''
   return (
@@ -437,7 +437,10 @@ function SetRole({ person }: Pick<ActionsProps, 'person'>) {
   )
 }
 
-/** Its place is public from then on. One device moves it, and no other write in the pilgrim's name. */
+/**
+ * Makes the pilgrim's position public as the palanquin's. Only one device moves it; other writes for the
+ * pilgrim do not.
+ */
 function SetPalanquin({ person }: Pick<ActionsProps, 'person'>) {
   const { userId, palanquin, palanquin_tracker: tracker, known_to_others: known, trackers } = person
   const messages = words.value.people
@@ -447,10 +450,10 @@ function SetPalanquin({ person }: Pick<ActionsProps, 'person'>) {
     ...trackers.map(({ id, label }) => [id, `${label ?? messages.tracker} · ${id.slice(0, 8)}`] as const),
   ]
   const picked = useSignal<string | null>(null)
-  // A tracker may have been revoked since it was chosen.
+  // A tracker may have been revoked since it was selected.
   const chosen = [picked.value, tracker, devices[0]?.[0]].find((id) => devices.some(([one]) => one === id))
   if (leader === '') return null
-  // Named by an earlier release, or its tracker was revoked.
+  // Set by an earlier release without a device, or its tracker was revoked.
   const isUnbound = palanquin && !devices.some(([id]) => id === (tracker ?? ''))
   const isLeading = palanquin && !isUnbound
   const act = (isLeading ? messages.hideLeader : messages.showLeader)(leader)
@@ -528,7 +531,7 @@ function Erase({ person: { userId, display_name: name, phone, named_in: texts },
       }}
     >
       <p class="strong">{name ?? messages.unnamed}</p>
-      {/* Two may have one name. */}
+      {/* Two people may have the same name. */}
       <p class="small quiet">{phone === null ? userId : `${userId} · ${phone}`}</p>
       <p>{messages.eraseText}</p>
       {texts.length > 0 ? (

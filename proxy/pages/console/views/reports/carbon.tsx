@@ -1,4 +1,4 @@
-/** Two panels: the event in four figures with its latest day, and what was ridden and emitted. */
+/** Two panels: the event in four figures with its latest day, and rides with their emissions. */
 import type { Data } from '#shared/client/index.ts'
 import { KG_PER_KM, KG_PER_UNIT, ZERO_EMISSION_KMH } from '#shared/core/rules/carbon.ts'
 import { figure } from '#shared/locales/units.ts'
@@ -15,7 +15,7 @@ import { sumsText } from './timeline.tsx'
 import { inKg, inKm, pair, units, words } from '../../words.ts'
 import { Bars } from '../../../design/chart.tsx'
 
-// The event in four figures, and its latest day, before everything that explains them.
+// The event in four figures, and its latest day.
 
 export function Headline({ carbon: read, timeline }: ReportProps) {
   const messages = words.value.reports
@@ -84,7 +84,7 @@ export function summaryRows(value: Totals, latest: Timeline['days'][number] | un
 
 type Totals = Data<'readCarbon'>
 
-/** Bars of a kind that the report's page has room for; the style sheet hides the others. */
+/** Number of bars that fit on the report's page; the style sheet hides the others. */
 const PRINTED = 10
 
 export function Carbon({ carbon }: ReportProps) {
@@ -119,7 +119,7 @@ export function Carbon({ carbon }: ReportProps) {
   )
 }
 
-/** The bars of the page and of its picture: by mode, most first, and by day. */
+/** The bars of the page and of its picture: by mode, largest first, and by day. */
 function groupsOf({ by_mode, by_day }: Totals): readonly BarGroup[] {
   const messages = words.value.reports
   const modes = Object.entries(by_mode).sort(([, a], [, b]) => b.kg - a.kg)

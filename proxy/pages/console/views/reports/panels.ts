@@ -1,13 +1,13 @@
 /**
- * The panels of Reports, in their order. The view, the palette and the menu of files follow from this list. A panel's
- * name is its word in `reports.panels`; it takes a line of its own unless the style sheet says otherwise.
+ * The panels of Reports, in order. The view, the palette and the menu of files are derived from this list. A
+ * panel's name is its entry in `reports.panels`; it takes a full row unless the style sheet says otherwise.
  */
 import type { ComponentType } from 'preact'
 import type { Data } from '#shared/client/index.ts'
 import type { Resource } from '../../resource.ts'
 import { MANAGER, VOLUNTEER } from '../../session.ts'
 
-/** What the view reads once for its panels. */
+/** Data that the view reads once for its panels. */
 export interface ReportProps {
   readonly timeline: Resource<Data<'readTimeline'>>
   /** Null for a volunteer. */
@@ -15,7 +15,7 @@ export interface ReportProps {
 }
 
 interface ReportPanel {
-  /** The least tier that sees it. */
+  /** The lowest tier that sees it. */
   readonly least: number
   /** Loaded with the view. */
   readonly load: () => Promise<ComponentType<ReportProps>>

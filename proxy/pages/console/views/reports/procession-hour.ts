@@ -1,4 +1,4 @@
-/** The procession in one hour: where it was, and the cells of its points. */
+/** The procession in one hour: its position, and the cells of its points. */
 import { figure } from '#shared/locales/units.ts'
 import type { Answer, MapCellEntry } from '#shared/client/index.ts'
 import { date, localTime, longDay, minute } from '../../clock.ts'
@@ -19,7 +19,7 @@ const E5 = 1e5
 const HOUR_MS = 3_600_000
 /** Width of a cell of zoom 6 on the equator: 0.2°. */
 const CELL_6_M = 22_240
-/** Cells of about 700 m: the whole way of a pilgrimage fits into one answer. */
+/** Cells of about 700 m: the whole way of a pilgrimage fits into one response. */
 const ZOOM = 11
 
 export interface Hour extends ProcessionPlaces {
@@ -43,9 +43,9 @@ export const longHourName = (hour: string): string =>
   `${longDay(hour)}, ${minute(hour)}–${minute(endOf(hour))}`
 
 /**
- * Front, middle and tail of one hour, and the areas in which points were recorded, in words that people outside read:
- * by the event's clocks, with the kilometre of the route. An area with few points can show where one person was, so the
- * file says that it is the operators'.
+ * Front, middle and tail of one hour, and the areas in which points were recorded, in words for readers
+ * outside: in the event's local time, with the kilometre of the route. An area with few points can show where
+ * one person was, so the file says that it is for operators only.
  */
 export function saveHour(hour: string, { cells, ...places }: Hour): void {
   const messages = words.peek().reports
@@ -55,7 +55,7 @@ export function saveHour(hour: string, { cells, ...places }: Hour): void {
     ...times,
     what,
     placeName(place, route.peek()),
-    // Down, as the page tells it.
+    // Rounded down, as on the page.
     place.route_km === null || place.unsure ? null : Math.floor(place.route_km * 10 + 1e-6) / 10,
     place.lat,
     place.lng,

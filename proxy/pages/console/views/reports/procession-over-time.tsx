@@ -1,4 +1,4 @@
-/** The procession hour by hour: a slider, and a button that plays it. Each hour is read once. */
+/** The procession hour by hour: a slider and a play button. Each hour is read once. */
 import { Choice } from '../../parts/fields.tsx'
 import { effect, type Signal, useSignal } from '@preact/signals'
 import { useEffect, useMemo, useRef } from 'preact/hooks'
@@ -25,13 +25,13 @@ interface HourChoiceProps {
   readonly onChoose: (index: number) => void
 }
 
-/** A day and one of its hours: the slider alone has hundreds of steps. */
+/** A day and one of its hours: the slider alone would have hundreds of steps. */
 function HourChoice({ hours, index, onChoose }: HourChoiceProps) {
   const messages = words.value.reports
   const hour = hours[index]!
   const days = Map.groupBy(hours, dayOf)
   const sameDay = days.get(dayOf(hour)) ?? []
-  /** The same time of another day, or the last one before it. */
+  /** The same time on another day, or the last one before it. */
   const chooseDay = (day: string) => {
     const ofDay = days.get(day)!
     onChoose(hours.indexOf(ofDay.findLast((one) => minute(one) <= minute(hour)) ?? ofDay[0]!))
@@ -56,7 +56,7 @@ function HourChoice({ hours, index, onChoose }: HourChoiceProps) {
   )
 }
 
-/** Room of the map on the report's paper, in CSS pixels at its zoom. */
+/** Size of the map in the printed report, in CSS pixels at its zoom. */
 const SIZE = { width: 544, height: 300 }
 
 interface Props extends Omit<Shown, 'seen'> {
@@ -83,7 +83,7 @@ function PrintedProcession(props: Props) {
   return <canvas ref={canvas} class="printed-map" aria-hidden="true" />
 }
 
-/** A token has 30 calls a minute, so a picture that must be read takes longer than one that was. */
+/** A token has 30 calls a minute, so playing is slower for hours that must be read. */
 const READ_MS = 2_500
 const SHOWN_MS = 700
 const NO_CELLS: readonly MapCellEntry[] = []
@@ -202,7 +202,7 @@ function Controls({ hours, index, playing, onChoose }: ControlsProps) {
 
 const NOWHERE: ProcessionPlaces = { front: null, middle: null, tail: null }
 
-/** The map keeps its marks while another hour is read: they glide from one to the next. */
+/** The map keeps its marks while another hour is read, so that they glide to the next. */
 function useMarks(shown: Hour | undefined): ProcessionPlaces {
   const last = useRef(NOWHERE)
   return useMemo(() => {

@@ -1,6 +1,4 @@
-/**
- * The procession of an hour as a picture: its crowd on the map, with marks and their places by name. Drawn for paper.
- */
+/** The procession of an hour as a picture: its crowd on the map, with named marks. Drawn for paper. */
 import type { MapCellEntry } from '#shared/client/index.ts'
 import { figure } from '#shared/locales/units.ts'
 import { CROWD_STEPS, MARKS, STEP_FROM } from '../../../design/marks.tsx'
@@ -26,14 +24,14 @@ const CLOSEST = 13
 /** Room for marks and their names, CSS pixels. */
 const INSETS = { top: 64, right: 130, bottom: 48, left: 130 }
 const SIGN = 32
-/** Room of the words about where the ground is from, at the lower left. */
+/** Room for the map's attribution at the lower left. */
 const SOURCE_WIDTH = 320
 /** Half a name's height, CSS pixels. */
 const EDGE = 10
 const [NAME, PLACE] = [14, 13]
 const LEADING = 1.3
 const PAD = 6
-/** Nearer than this, two signs are one. */
+/** Signs closer than this are merged. */
 const SAME = 22
 
 /** @param size in CSS pixels; the canvas has `DENSITY` pixels for each */
@@ -144,7 +142,7 @@ interface Line {
   readonly weight: number
 }
 
-/** `Front · Middle`, and below it where they are; the same again for marks that are elsewhere. */
+/** `Front · Middle`, and below it their place; repeated for marks at other places. */
 const linesOf = ({ marks, places }: Sign): readonly Line[] =>
   [...new Set(places)].flatMap((place) => {
     const names = marks.filter((_, i) => places[i] === place).map((mark) => words.peek().now[mark])
@@ -278,16 +276,13 @@ const E5 = 1e5
 export interface Shown {
   readonly cells: readonly MapCellEntry[]
   readonly places: ProcessionPlaces
-  /** What of the world the operator looks at; null: everything. */
+  /** The section that the operator sees; null: everything. */
   readonly seen: Seen | null
-  /** Shows the procession from near, and not all of the route: for a small picture. */
+  /** Zooms in on the procession instead of the whole route: for a small picture. */
   readonly near?: boolean
 }
 
-/**
- * The picture shows this share of the points of an hour; the rest are cells of a few people far away, which a small
- * picture leaves out.
- */
+/** Share of an hour's points that a small picture shows; the rest are cells of a few people far away. */
 const MOST = 0.95
 
 function fullestCells(cells: readonly MapCellEntry[]): readonly MapCellEntry[] {
@@ -302,7 +297,7 @@ function fullestCells(cells: readonly MapCellEntry[]): readonly MapCellEntry[] {
     })
 }
 
-/** What there is to see in the part that the operator looks at: crowd, marks and stations. */
+/** Bounds of the crowd, marks and stations in the operator's section. */
 function boundsInSight({ cells: all, places, seen, near = false }: Shown): Bounds {
   const cells = near ? fullestCells(all) : all
   const [west, south, east, north] = seen?.bbox ?? [-180, -85, 180, 85]
@@ -347,7 +342,7 @@ export function mapDrawing(shown: Shown): Drawing {
   }
 }
 
-/** @param text how many points it shows */
+/** @param text number of points shown */
 export const saveProcession = (shown: Shown, hour: string, text: string): void =>
   savePicture(
     {

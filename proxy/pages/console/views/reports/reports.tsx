@@ -18,7 +18,7 @@ const panels = await Promise.all(
   })),
 )
 
-/** A volunteer may not read what was ridden and emitted. */
+/** Volunteers may not read rides and emissions. */
 export const Reports = () => (level.value >= MANAGER ? <Whole /> : <Report carbon={null} />)
 
 function Whole() {

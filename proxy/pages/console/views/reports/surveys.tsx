@@ -1,4 +1,4 @@
-/** Surveys: each question as bars, answers that are texts as a list, and everything as CSV. */
+/** Surveys: each question as bars, text answers as a list, and everything as CSV. */
 import { figure } from '#shared/locales/units.ts'
 import type { Data } from '#shared/client/index.ts'
 import { type Bar, Bars } from '../../../design/chart.tsx'
@@ -21,7 +21,7 @@ type Page = Data<'listSurveys'>
 const EVERY_MS = 60_000
 const QUERY = { limit: 20 }
 const BARS = 8
-/** A question with more different answers than this, one each, is answered in free words. */
+/** A question with a larger share of distinct answers is answered in free text. */
 const FREE_SHARE = 0.5
 const MOST_TEXT = 200
 
@@ -68,7 +68,7 @@ function Files({ page, at }: { readonly page: Page; readonly at: number | null }
 const byQuestion = (a: string, b: string): number => a.localeCompare(b, 'en', { numeric: true })
 
 type Names = Parameters<typeof nameIn>[0]
-/** In the operator's language. */
+/** The text in the operator's language. */
 const inWords = (names: Names): string =>
   nameIn(names, consoleLanguage.value, event.value?.language ?? consoleLanguage.value)
 
@@ -80,7 +80,7 @@ function askOf(page: Page, question: string): string | null {
   return known === undefined ? null : inWords(known.ask)
 }
 
-/** An answer as its pilgrim read it; as it was sent, if no version of the survey has it. */
+/** An answer in the words of its survey; the sent value if no version of the survey has it. */
 function answerOf(page: Page, question: string, sent: string): string {
   const choice = knownOf(page, question)?.choices.find(({ value }) => value === sent)
   return choice === undefined ? sent : inWords(choice.names)
@@ -94,7 +94,7 @@ const questionsOf = ({ responses, counts }: Page): readonly string[] =>
     .sort(byQuestion)
     .filter((question) => !isFree(counts[question] ?? {}, responses[question] ?? 0))
 
-/** Numbers, and choices whose values are numbers. */
+/** Whether the values are numbers. */
 function isScale(page: Page, question: string): boolean {
   const known = knownOf(page, question)
   if (known === undefined) return false
@@ -102,7 +102,7 @@ function isScale(page: Page, question: string): boolean {
   return kind === 'number' || (choices.length > 0 && choices.every(({ value }) => /^\d+$/.test(value)))
 }
 
-/** The steps of a scale from the highest on; else the most frequent answers first. */
+/** The steps of a scale from the highest; otherwise the most frequent answers first. */
 const barsOf = (page: Page, question: string): readonly Bar[] =>
   Object.entries(page.counts[question] ?? {})
     .sort(([sentA, a], [sentB, b]) => (isScale(page, question) && Number(sentB) - Number(sentA)) || b - a)
@@ -181,7 +181,7 @@ const Texts = ({ page }: { readonly page: Page }) => (
   </details>
 )
 
-/** The CSV of the answers has them as they were sent. This one says what each of them means. */
+/** Explains the values in the CSV of answers, which contains them as sent. */
 export const codeRows = (page: Page): Cell[][] => [
   ['question', 'text', 'answer', 'meaning'],
   ...Object.entries(page.questions).flatMap(([question, { ask, choices }]) =>
@@ -193,11 +193,14 @@ export const codeRows = (page: Page): Cell[][] => [
 
 const saveCodes = (page: Page): void => saveCsv(codeRows(page), 'survey-codes.csv')
 
-/** Room of the surveys on the report's page. A line is as high as the style sheet says (`--printed-line`). */
+/**
+ * Room for the surveys on the report's page, in columns and lines. The style sheet sets the line height
+ * (`--printed-line`).
+ */
 const COLUMNS = 3
 const LINES = 23
 
-/** The surveys on paper: each text has one line, so that the report has one page whatever was answered. */
+/** The surveys on paper: each text takes one line, so that the report fits a page whatever was answered. */
 function PrintedSurveys({ questions }: { readonly questions: readonly Question[] }) {
   const messages = words.value.reports
   const { columns, left } = fitQuestions(questions, COLUMNS, LINES)

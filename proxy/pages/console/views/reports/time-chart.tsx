@@ -1,4 +1,4 @@
-/** A chart over time with a brush: dragging chooses a time, a double click shows everything. */
+/** A chart over time with a brush: drag to select a time, double-click to show everything. */
 import uPlot from 'uplot'
 import type { Data } from '#shared/client/index.ts'
 import { figure } from '#shared/locales/units.ts'
@@ -10,10 +10,10 @@ import { words } from '../../words.ts'
 import { effect, untracked } from '@preact/signals'
 import { useEffect, useRef } from 'preact/hooks'
 
-/** Height and type in the page's own size, which grows on a wall. */
+/** Height and font size in rem, which grow on a wall display. */
 const HEIGHT_REM = 17
 const TYPE_REM = 0.75
-/** Size of letters on a wall, where they are read from afar. */
+/** Font size on a wall display, which is read from afar. */
 const WALL_TYPE_REM = 1
 const wall = matchMedia('(width >= 200rem)')
 const rem = (): number => Number.parseFloat(getComputedStyle(document.documentElement).fontSize)
@@ -25,13 +25,13 @@ const onWindow = (frame: HTMLElement): Sheet => ({
   colour: onScreen(),
 })
 
-/** A chart in a picture or on paper, whose size does not depend on the window's. */
+/** A chart in a picture or on paper, whose size does not depend on the window. */
 function onSheet(width: number, height: number): Sheet {
   const scale = DENSITY / devicePixelRatio
   return { width: width * scale, height: height * scale, typePx: 14 * scale, colour: onPaper }
 }
 
-/** Width of the report's paper at its zoom, and height of the room for a chart there. */
+/** Width of the report's paper at its zoom, and height of the chart there. */
 const PRINTED = [1_112, 205] as const
 
 interface TimeChartProps extends Charted {
@@ -49,7 +49,7 @@ export function TimeChart(props: TimeChartProps) {
   const chosenTheme = theme.value
   useEffect(() => {
     const element = frame.current!
-    // A part of a day has no day in it.
+    // A selected part of a day contains no whole day.
     if (grain.current !== hourly) chosen.current = null
     grain.current = hourly
     const draw = (sheet: Sheet): void => {
@@ -81,7 +81,7 @@ export function TimeChart(props: TimeChartProps) {
       plot.current = null
     }
   }, [series, label, hourly, chosenTheme])
-  // What is chosen stays chosen; else the newest hour comes into sight.
+  // Keeps the selection; otherwise scrolls to the newest hour.
   useEffect(() => plot.current?.setData(dataOf({ rows, series }), chosen.current === null), [rows, series])
   return <figure ref={frame} class="time-chart" aria-label={label} />
 }
@@ -89,7 +89,7 @@ export function TimeChart(props: TimeChartProps) {
 /**
  * Draws a chart for a picture.
  * @param width in the picture's units
- * @param range what of it is in sight; null: everything
+ * @param range visible part; null: everything
  */
 export async function drawChart(
   charted: Charted,
@@ -115,13 +115,13 @@ export async function drawChart(
   return canvas
 }
 
-// How the chart over time is drawn: on the screen, on paper, and as a picture.
+// Drawing of the chart over time: on the screen, on paper, and as a picture.
 
 export interface Charted {
   readonly rows: readonly Row[]
   readonly series: Series
   readonly label: string
-  /** Whether each row is an hour; else a day. */
+  /** Whether a row is an hour; otherwise a day. */
   readonly hourly: boolean
   readonly marks: readonly Mark[]
 }
@@ -148,20 +148,23 @@ const show = (plot: uPlot, range: Range | null): void => {
   if (range !== null) plot.setScale('x', { min: range[0], max: range[1] })
 }
 
-/** Above the highest value, for the names of what happened. */
+/** Room above the highest value, for the names of events. */
 const NAME_ROOM = 1.25
-/** Lengths of the chart in sizes of its type. */
+/** Lengths of the chart in units of its font size. */
 const TICK_EM = 6
 const ROW_EM = 2.5
 const PAD_EM = 1.8
 const AXIS_EM = { x: 4, y: 4.3, label: 1.9 }
-/** The line is a pixel wide beside letters of this size. */
+/** Font size at which the line is one pixel wide. */
 const LINE_TYPE_PX = 6
 
 const DAY_S = 86_400
 const HALF_S = DAY_S / 2
 
-/** Names of the horizontal axis: the date at midnight and at its left end, hours between; dates alone over a week. */
+/**
+ * Labels of the horizontal axis: the date at midnight and at the left end, hours between; only dates over a
+ * week.
+ */
 function timeNames(_: uPlot, splits: number[]): string[] {
   const long = (splits.at(-1) ?? 0) - (splits[0] ?? 0) > 7 * DAY_S
   return splits.map((t, i) => {
@@ -173,7 +176,7 @@ function timeNames(_: uPlot, splits: number[]): string[] {
 
 const dayNames = (_: uPlot, splits: number[]): string[] => splits.map((t) => shortDay(t * 1_000))
 
-/** Days that are named: all, or as many as have room. */
+/** Maximum number of day labels. */
 const MOST_DAYS = 12
 function daySplits(plot: uPlot): number[] {
   const days = [...plot.data[0]]
@@ -215,9 +218,9 @@ function seriesOf({ typePx, colour }: Sheet, { label, hourly }: Named): uPlot.Se
 }
 
 /**
- * The options of a drawing.
- * @param latest asked at each drawing for rows and marks
- * @param onRange told what is in sight; null: everything
+ * The options of a chart.
+ * @param latest returns rows and marks at each draw
+ * @param onRange called with the visible range; null: everything
  */
 function optionsOf(
   sheet: Sheet,
@@ -230,7 +233,7 @@ function optionsOf(
     width,
     height,
     tzDate: (t) => uPlot.tzDate(new Date(t * 1_000), timeZone.value ?? 'UTC'),
-    // The last name of the horizontal axis stands half beyond it.
+    // Half of the last label of the horizontal axis extends beyond it.
     padding: [null, PAD_EM * typePx, null, null],
     cursor: { drag: { x: true, y: false, setScale: true } },
     legend: { live: true },
@@ -262,7 +265,7 @@ function optionsOf(
   }
 }
 
-// What happened to the event, as lines across a chart over time.
+// Events of the history, as vertical lines in a chart over time.
 
 type Kind = Timeline['entries'][number]['kind']
 
@@ -274,14 +277,14 @@ interface Mark {
 
 const HOUR_S = 3_600
 
-/** @param last epoch seconds of the chart's last hour, which stands for all that happens in it */
+/** @param last epoch seconds of the chart's last hour, which includes all events in it */
 export const marksOf = ({ entries }: Timeline, last: number): readonly Mark[] =>
   entries.map(({ at, kind }) => {
     const t = Date.parse(at) / 1_000
     return { t: t < last + HOUR_S ? Math.min(t, last) : t, kind }
   })
 
-/** Tokens of the colours: a pause is what to look at. */
+/** Colour tokens; a pause stands out. */
 const COLOURS: Readonly<Record<Kind, string>> = {
   started: 'soft',
   paused: 'warning',
@@ -290,7 +293,7 @@ const COLOURS: Readonly<Record<Kind, string>> = {
   push: 'soft',
 }
 const DASH = [4, 4]
-/** Lines of names above the values (`NAME_ROOM` of the chart), and the height of each in type sizes. */
+/** Rows of names above the values (`NAME_ROOM` of the chart), and the height of each in font sizes. */
 const NAME_LINES = 3
 const NAME_HEIGHT = 1.3
 
@@ -299,7 +302,7 @@ interface Group {
   readonly kinds: Kind[]
 }
 
-/** `Paused, Resumed, Message ×3`: each kind once, in the order in which they came. */
+/** `Paused, Resumed, Message ×3`: each kind once, in order of time. */
 function nameOf(kinds: readonly Kind[]): string {
   const names = words.peek().lifecycle.kinds
   const counts = new Map<Kind, number>()
@@ -307,7 +310,7 @@ function nameOf(kinds: readonly Kind[]): string {
   return [...counts].map(([kind, n]) => (n === 1 ? names[kind] : `${names[kind]} ×${n}`)).join(' · ')
 }
 
-/** The marks in sight; those of one hour or day stand closer than a letter, and are one group. */
+/** The visible marks; marks of the same hour or day are closer than a letter, and form a group. */
 function groupsOf(plot: uPlot, marks: readonly Mark[], size: number): Group[] {
   const { min = -Infinity, max = Infinity } = plot.scales['x'] as { min?: number; max?: number }
   const groups: Group[] = []
@@ -324,8 +327,8 @@ function groupsOf(plot: uPlot, marks: readonly Mark[], size: number): Group[] {
 }
 
 /**
- * Draws each mark that is in sight. A name stands in the first line that has room for it; where none has, the mark's
- * line stays, and the list below the chart says what it is.
+ * Draws each visible mark. A name is placed in the first row with room; without room, only the mark's line is
+ * drawn, and the list below the chart explains it.
  */
 function drawMarks(plot: uPlot, marks: readonly Mark[], typePx: number, colour: Colour): void {
   const { ctx: context, bbox } = plot
@@ -353,7 +356,7 @@ function drawMarks(plot: uPlot, marks: readonly Mark[], typePx: number, colour: 
     const line = lineEnds.findIndex((end) => end < from)
     if (line === -1) continue
     context.fillStyle = colour(COLOURS[kinds.length === 1 ? kinds[0]! : 'ended'])
-    // Its ground keeps it apart from the lines behind.
+    // A background separates it from the lines behind.
     context.setLineDash([])
     context.lineWidth = size / 3
     context.strokeStyle = ground
@@ -374,11 +377,11 @@ export type Grain = 'hours' | 'days'
 export interface Row extends Readonly<Record<Series, number>> {
   /** Start of the hour or day, epoch seconds. */
   readonly t: number
-  /** As the service names it: an instant, or a day of the event's zone. */
+  /** As in the service's response: an instant, or a day of the event's zone. */
   readonly name: string
 }
 
-/** Hours, with zeros where nothing happened, or days. A day is placed at its noon. */
+/** Hours, with zeros for empty ones, or days. A day is placed at its noon. */
 export function rowsOf({ hours, days }: Timeline, grain: Grain): Row[] {
   if (grain === 'days')
     return days.map((row) => ({
@@ -391,7 +394,7 @@ export function rowsOf({ hours, days }: Timeline, grain: Grain): Row[] {
   const [first, last] = [known[0]?.t, known.at(-1)?.t]
   if (first === undefined || last === undefined) return []
   const rows: Row[] = []
-  // An event lasts some days; points of wrong clocks must not make a chart of years.
+  // Limits the number of rows: points of wrong clocks must not create a chart of years.
   const step = Math.max(HOUR_S, Math.ceil((last - first) / 2_000 / HOUR_S) * HOUR_S)
   for (let t = first; t <= last; t += step)
     rows.push(byTime.get(t) ?? { ...EMPTY, t, name: new Date(t * 1_000).toISOString() })
@@ -400,7 +403,7 @@ export function rowsOf({ hours, days }: Timeline, grain: Grain): Row[] {
 
 const EMPTY = { points: 0, checkins: 0, pilgrims: 0, km: 0, carbon_kg: 0 }
 
-/** Sums of the rows in a time. Pilgrims are not added up: who walks in two hours is one pilgrim. */
+/** Sums of the rows in a time. Pilgrims are not summed: a person who walks in two hours is one pilgrim. */
 export function sumBetween(rows: readonly Row[], from: number, to: number): Readonly<Record<Series, number>> {
   const sums = { ...EMPTY }
   for (const row of rows)
@@ -412,7 +415,7 @@ export function sumBetween(rows: readonly Row[], from: number, to: number): Read
   return sums
 }
 
-/** The first of the rows with the most in a time, or null where nothing is. */
+/** The first row with the highest value in a time; null if there is none. */
 export function highestBetween(rows: readonly Row[], series: Series, from: number, to: number): Row | null {
   const within = rows.filter(({ t }) => t >= from && t <= to)
   return within.reduce<Row | null>((most, row) => (row[series] > (most?.[series] ?? 0) ? row : most), null)

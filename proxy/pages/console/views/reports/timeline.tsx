@@ -30,7 +30,7 @@ import {
 } from './time-chart.tsx'
 import { pageWords } from '../../../frame/language.ts'
 
-/** What is chosen from, what is asked for most comes first. */
+/** The selectable series, the most requested first. */
 const CHOICES = ['km', 'pilgrims', 'checkins', 'points', 'carbon_kg'] as const satisfies readonly Series[]
 
 export function TimelinePanel({ timeline }: ReportProps) {
@@ -162,7 +162,7 @@ async function saveChart(charted: Charted, range: Range | null, sums: string): P
   )
 }
 
-/** Columns of the file whose short name could be taken for less than it is. */
+/** Columns whose short name would be misleading in a file. */
 const COLUMNS: Partial<Record<Series, string>> = { km: 'km_on_foot_and_by_vehicle' }
 
 const saveRows = (rows: readonly Row[], grain: Grain): void =>
@@ -212,7 +212,7 @@ const Numbers = ({ rows, grain }: { readonly rows: readonly Row[]; readonly grai
 
 interface Props {
   readonly timeline: Timeline
-  /** The chosen time, epoch seconds. */
+  /** The selected time, epoch seconds. */
   readonly from: number
   readonly to: number
 }

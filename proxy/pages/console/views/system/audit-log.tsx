@@ -16,7 +16,7 @@ type Entry = Data<'listAudit'>['items'][number]
 const EVERY_MS = 30_000
 const TYPING_MS = 400
 
-/** Every write of an operator, and every look at a pilgrim, with filters. */
+/** Every write by an operator, and every access to a pilgrim, with filters. */
 export function AuditLog({ tokens }: { readonly tokens: Resource<Data<'listTokens'>> }) {
   const typed = useSignal(NO_FILTERS)
   const current = typed.value
@@ -68,11 +68,11 @@ function columns(): Column<Entry>[] {
   ]
 }
 
-// What an entry of the audit log says, in words: about whom, and what was changed to what.
+// The details of an audit log entry as text: the pilgrim, and the change.
 
 type Details = Entry['details']
 
-/** The hash that stands in the place of an id that was erased. */
+/** The hash that replaces the id of an erased pilgrim. */
 const HASH = /^[0-9a-f]{40}$/
 
 function AuditDetails({ entry }: { readonly entry: Entry }) {
@@ -92,13 +92,13 @@ function Pilgrim({ entry: { details, display_name } }: { readonly entry: Entry }
   return (
     <>
       <PilgrimLink userId={userId} name={display_name} />
-      {/* Two people may have one name. */}
+      {/* Two people may have the same name. */}
       {display_name === null ? null : <span class="small quiet"> …{endOfId(userId)}</span>}
     </>
   )
 }
 
-/** A value's name among words; a new release may know more values. */
+/** Translates a value; a newer release may have more values. */
 const named = (names: Readonly<Record<string, string>>, value: unknown): string =>
   typeof value === 'string' ? nameOf(names, value) : ''
 
@@ -154,7 +154,7 @@ const DETAIL_TEXTS: Readonly<Record<string, DetailText>> = {
 
 const fileType = (format: unknown): string => (typeof format === 'string' ? format.toUpperCase() : '')
 
-/** What is not about the pilgrim. Of an action that is new here, the details as they are. */
+/** The details without the pilgrim. For an action unknown to this release, the raw details. */
 function detailsText({ action, details }: Entry): string {
   const say = Object.hasOwn(DETAIL_TEXTS, action) ? DETAIL_TEXTS[action] : undefined
   if (say !== undefined)
@@ -181,7 +181,7 @@ interface Filters {
   readonly token_name: string
   readonly search: string
   readonly period: Period
-  /** Of the period `between`: local times of the event, such as `2026-04-12T06:00`. */
+  /** For the period `between`: local times of the event, such as `2026-04-12T06:00`. */
   readonly since: string
   readonly until: string
 }
@@ -198,7 +198,7 @@ const NO_FILTERS: Filters = {
 const DAY_MS = 86_400_000
 const PAGE = 30
 
-/** Midnight of today or of another day, in the event's zone. */
+/** Midnight of today or of an earlier day, in the event's zone. */
 const midnight = (daysAgo: number): string => `${dayOf(now.peek() - daysAgo * DAY_MS)}T00:00`
 
 function timesOf({ period, since, until }: Filters): readonly [since: string, until: string] {
@@ -221,7 +221,10 @@ function queryOf(filters: Filters): Input<'listAudit'> {
   return { limit: PAGE, ...Object.fromEntries(given.filter(([, text]) => text.trim() !== '')) }
 }
 
-/** What an action is called; a new release may know more of them. Two that are filtered as one have names of their own. */
+/**
+ * Name of an action; a newer release may have more of them. Two actions that share a filter have their own
+ * names.
+ */
 const actionName = ({ action, details: { status } }: Entry): string =>
   action === 'set-status' ? named(words.value.system.statusActions, status) : nameOf(actionNames(), action)
 
@@ -263,7 +266,7 @@ function AuditFilters({ filters, onChange, tokens }: Props) {
             ))}
           </>
         ) : null}
-        {/* Those in use are offered, and one that is gone can be typed. */}
+        {/* Current tokens are offered; the name of a removed one can be typed. */}
         <Field
           label={messages.who}
           type="search"
@@ -293,9 +296,9 @@ function AuditFilters({ filters, onChange, tokens }: Props) {
   )
 }
 
-// What an entry of the audit log says about a change of the schedule.
+// The text for a change of the schedule.
 
-/** A change as the service writes it; an entry of an older release has the slots alone. */
+/** A change as the service writes it; an entry of an older release has only the slots. */
 interface Change {
   readonly id: string
   readonly hour: number
@@ -342,7 +345,7 @@ function changeText({ hour, change, fields = {}, texts = {} }: Change): string {
 
 const slotText = ({ id, hour, enabled }: Slot): string => pair(`${hourText(hour)} ${id}`, turned(enabled))
 
-/** What was added, removed and changed; of an older entry, the schedule as it was left. */
+/** What was added, removed and changed; for an older entry, the resulting schedule. */
 function scheduleText({ slots, changes }: Readonly<Record<string, unknown>>): readonly string[] {
   if (Array.isArray(changes)) return (changes as readonly Change[]).map(changeText)
   return Array.isArray(slots) ? (slots as readonly Slot[]).map(slotText) : []

@@ -1,4 +1,4 @@
-/** Who may do what, what went wrong, what was done, and the parts that are set up once. */
+/** Tokens and access, faults, the audit log, and one-time setup. */
 import type { Data } from '#shared/client/index.ts'
 import { figure } from '#shared/locales/units.ts'
 import { Button } from '../../../design/button.tsx'
@@ -79,7 +79,7 @@ function Recipient({ alerting: { channel, line } }: Pick<Condition, 'alerting'>)
   return <p class="notice warning">{line ? messages.noRecipient : messages.noLine}</p>
 }
 
-/** Whom an SOS alerts. Nothing while that is not known. */
+/** Who is alerted by an SOS. Renders nothing while unknown. */
 function SosReach({ alerting }: Pick<Condition, 'alerting'>) {
   const messages = words.value.alerting
   const { sos } = alerting
@@ -336,7 +336,7 @@ function Tokens({ list }: { readonly list: Resource<Data<'listTokens'>> }) {
   )
 }
 
-/** Shows the token once, until another one is made or the view is left. */
+/** Shows the token once, until another one is created or the view is left. */
 function MakeToken() {
   const messages = words.value.system
   const name = useSignal('')

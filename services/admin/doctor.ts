@@ -1,4 +1,4 @@
-/** `bun run doctor`: looks at what an installation needs from its surroundings, and says what to do. */
+/** `bun run doctor`: checks the environment of an installation, and says what to fix. */
 import { createSocket } from 'node:dgram'
 import { readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
@@ -36,12 +36,15 @@ Exit codes: 0 nothing to do, 1 something to do or failed, 2 wrong command line.`
 
 const WAIT_MS = 5_000
 const DAY_MS = 86_400_000
-/** A phone records every ten seconds, a pending point takes 126 bytes, and at half of the memory a flush begins. */
+/**
+ * A phone records every ten seconds, a pending point takes 126 bytes, and a flush starts at half of the
+ * memory.
+ */
 const REDIS_BYTES_A_PILGRIM_SECOND = (126 * 2) / 10
 const OLDEST_POSTGRES = 15
 const OLDEST_REDIS = 6.2
 
-/** What one check found; `todo` only where something is to be done. */
+/** Result of one check; `todo` only if something needs fixing. */
 interface Found {
   readonly found: string
   readonly todo?: string
@@ -51,7 +54,7 @@ interface Finding extends Found {
   readonly what: string
 }
 
-/** What to type and to set, where the service runs as programs and where in containers. */
+/** Commands and instructions, for an installation of programs and for containers. */
 const PLACES = {
   programs: {
     migrate: 'bun run migrate',
@@ -78,7 +81,7 @@ async function check(what: string, run: () => Promise<Found>, todo: string): Pro
   }
 }
 
-/** `todo` only where it is not as it should be. */
+/** Adds `todo` only if the check failed. */
 const finding = (isWell: boolean, found: string, todo: string): Found => ({ found, ...(!isWell && { todo }) })
 
 const apart = (aheadMs: number, other: string): string =>
@@ -103,7 +106,10 @@ async function postgres({ databaseUrl }: Config): Promise<Found> {
   }
 }
 
-/** The masters of a cluster that hold slots, by its own list: URLs may name some of its nodes, or replicas. */
+/**
+ * Number of cluster masters with slots, from the cluster's own list: the URLs may name only some nodes, or
+ * replicas.
+ */
 const mastersIn = (nodes: string): number =>
   nodes.split('\n').filter((line) => {
     const [, , flags = '', ...more] = line.split(' ')
@@ -160,7 +166,7 @@ async function disk({ dataDir }: Config): Promise<Found> {
   return finding(free >= wanted, `${mb(free)} free for ${dataDir}`, `Free at least ${mb(wanted)}.`)
 }
 
-/** Asks a time server (RFC 4330) how far this machine's clock is ahead. */
+/** How far this machine's clock is ahead, according to a time server (RFC 4330). */
 async function clock(host: string, place: Place): Promise<Found> {
   const socket = createSocket('udp4')
   try {
@@ -223,7 +229,7 @@ async function emergencies(config: Config): Promise<Found> {
     return { found: 'neither LINE nor Web Push is set', todo }
   if (config.databaseUrl === '') return { found: 'the console’s view System shows who is alerted of an SOS' }
   const db = await openDatabase({ url: config.databaseUrl, dir: '' })
-  // The check of Postgres says what to do when it does not answer.
+  // The check of Postgres says what to do if it is down.
   const reach = await readEmergencyReach({ config, db }).catch(() => null)
   await db.close()
   if (reach === null) return { found: 'not known without Postgres' }
@@ -350,7 +356,7 @@ if (import.meta.main) {
     }
     const open = findings.filter(({ todo }) => todo !== undefined).length
     screen.print(open === 0 ? 'Nothing to do.' : `${open} to do.`)
-    // Clients that hang do not keep the command.
+    // Do not wait for clients that hang.
     process.exit(open === 0 ? 0 : 1)
   })
 }

@@ -1,7 +1,7 @@
 /**
- * Takes backups by the clock, keeps the newest ones, and restores the newest one into a scratch database once a day.
- * The commands that an operator types do the work, in processes of their own with a low priority and a limit of time:
- * their memory ends with them. Where there are several schedulers, one of them at a time does it.
+ * Takes scheduled backups, keeps the newest ones, and restores the newest one into a scratch database once a
+ * day. The operators' commands do the work, in low-priority child processes with a time limit, so that their
+ * memory is freed. With several schedulers, only one of them does it at a time.
  */
 import { mkdirSync } from 'node:fs'
 import { readdir, rm, stat, statfs } from 'node:fs/promises'
@@ -27,18 +27,18 @@ import { isStoreUnavailable, repeated } from '#shared/stores/repeated-work.ts'
 import { earliestClock } from './maintenance.ts'
 
 const LOOK_EVERY_MS = 60_000
-/** A process that starts again and again, or for a test, takes no backup. */
+/** Delay after the start, so that a process in a restart loop, or one started for a test, takes no backup. */
 const FIRST_AFTER_MS = 600_000
 const CHECK_EVERY_MS = 86_400_000
-/** After a failure the work is tried again after this time, or after the interval if that is shorter. */
+/** After a failure the work is retried after this time, or after the interval if that is shorter. */
 const RETRY_MS = 3_600_000
-/** A command that takes longer is ended. */
+/** Time limit of a command. */
 const LONGEST_MS = 3_600_000
 const LOCK = 'scheduled-backup'
 const LOCK_MS = 60_000
-/** After so many flushes in a row have ended a backup, it counts as failed. */
+/** After this many consecutive interruptions by a flush, the backup counts as failed. */
 const MOST_GIVE_WAYS = 5
-/** How often a running command is looked after: whether it has to give way, and the lock is renewed. */
+/** Interval at which a running command is checked: whether it must be interrupted, and to renew the lock. */
 const WATCH_MS = 5_000
 const LARGEST_OUTPUT = 2_000
 
@@ -50,11 +50,11 @@ const FAILURES = {
 
 const COMMANDS = join(import.meta.dir, '../admin')
 
-/** The name of the backup of a moment. The ones that operators take have other names, and are never deleted. */
+/** File name of a scheduled backup. Backups taken by operators have other names, and are never deleted. */
 const nameOf = (ms: number): string =>
   `scheduled-${new Date(ms).toISOString().replace('.', '-').replaceAll(':', '-')}.jsonl.zst`
 
-/** The moment of a scheduled backup by its name; null for any other file. */
+/** The time in a scheduled backup's name; null for any other file. */
 export function momentOf(name: string): number | null {
   const moment = /^scheduled-(\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d-\d{3}Z)\.jsonl\.zst$/.exec(name)?.[1]
   return moment === undefined
@@ -63,10 +63,10 @@ export function momentOf(name: string): number | null {
 }
 
 /**
- * Selects the backups to delete: all but the newest `keep`, and those that have been there for as many intervals. The
- * newest one that can be restored stays until `BACKUP_DAYS` are over, and newer ones that cannot push none out. A moment
- * in the future is the mistake of a clock: it counts as the oldest.
- * @param moments of the backups that there are (epoch ms)
+ * Selects the backups to delete: all but the newest `keep`, and those older than `keep` intervals. The newest
+ * restorable one stays for `BACKUP_DAYS`, and newer ones that cannot be restored displace none. A time in the
+ * future was set by a wrong clock and counts as the oldest.
+ * @param moments times of the existing backups (epoch ms)
  */
 export function expiredBackups(
   moments: readonly number[],
@@ -89,7 +89,10 @@ export function expiredBackups(
   })
 }
 
-/** What is known, with the interval of now. Times in the future are the mistakes of a clock. */
+/**
+ * The known schedule with the current interval. Times in the future were set by a wrong clock and are
+ * dropped.
+ */
 function scheduleAt(known: BackupSchedule | null, nowMs: number, everyMs: number): BackupSchedule {
   const past = (ms: number | null | undefined): number | null =>
     ms === undefined || ms === null || ms > nowMs ? null : ms
@@ -108,7 +111,10 @@ function scheduleAt(known: BackupSchedule | null, nowMs: number, everyMs: number
   }
 }
 
-/** One that cannot be restored is soon replaced, once: if the next one cannot be restored either, more would not help. */
+/**
+ * A backup that cannot be restored is replaced early, but only once: if the next one cannot be restored
+ * either, more would not help.
+ */
 export function isBackupDue(
   { everyMs, backupFailedMs, checkFailedMs }: BackupSchedule,
   moments: readonly number[],
@@ -135,13 +141,13 @@ export function isCheckDue(
   return !isRecent(checkTriedMs, nowMs, isKnown ? CHECK_EVERY_MS : Math.min(everyMs, RETRY_MS))
 }
 
-/** What a check found: of the newest backup, and the newest one that passed, if it is known. */
+/** Result of a check: the newest backup's, and the newest backup that passed, if known. */
 interface Checked {
   readonly newest: Exclude<Outcome, 'gave way'>
   readonly provenMs: number | null
 }
 
-/** A check that could not be done says nothing of the backup. */
+/** A check that could not run says nothing about the backup. */
 export function afterCheck(
   known: BackupSchedule,
   { newest, provenMs }: Checked,
@@ -153,7 +159,7 @@ export function afterCheck(
   return { ...tried, provenMs, checkedMs: nowMs, checkFailedMs }
 }
 
-/** After a check that failed, backups that are newer than the one that passed it are not trusted. */
+/** After a failed check, backups newer than the one that passed it are not trusted. */
 function restorableOf(
   { checkFailedMs, provenMs }: BackupSchedule,
   newestFirst: readonly number[],
@@ -164,18 +170,18 @@ function restorableOf(
 
 type Outcome = 'done' | 'failed' | 'not restorable' | 'gave way'
 
-/** A running command, and how to end it before it is done. */
+/** A running command, and how to interrupt it. */
 interface Running {
   readonly isBackup: boolean
   end(outcome: Outcome): void
 }
 
 export interface ScheduledBackups {
-  /** Looks what is due, and does it. Never rejects. */
+  /** Does what is due. Never rejects. */
   look(): Promise<void>
   start(): void
   stop(): Promise<void>
-  /** Ends a backup that holds the only connection of an embedded database. It is taken again later. */
+  /** Interrupts a backup that holds the only connection of an embedded database; it is retried later. */
   giveWay(): void
 }
 
@@ -183,13 +189,13 @@ export interface ScheduledBackups {
 export function createScheduledBackups(context: ServiceContext, isFlushing: () => boolean): ScheduledBackups {
   const { config, db, kv, log, metrics, stopwatch } = context
   const { backup } = config
-  /** Its one connection keeps a flush waiting while a backup reads it. */
+  /** With a single connection, a flush has to wait while a backup reads the database. */
   const isEmbedded = config.databaseUrl === ''
   const sinceStart = stopwatch()
   let running: Running | null = null
   let isStopping = false
   let isResumed = false
-  /** Backups in a row that a flush has ended. */
+  /** Consecutive backups that were interrupted by a flush. */
   let givenWay = 0
 
   const mayRun = async (isBackup: boolean): Promise<boolean> =>
@@ -197,7 +203,7 @@ export function createScheduledBackups(context: ServiceContext, isFlushing: () =
     !(isBackup && isEmbedded && isFlushing()) &&
     (await readEndProgress(db))?.flush !== 'running'
 
-  /** Runs a command of the service to its end, unless it has to give way. */
+  /** Runs a command to its end, unless it is interrupted. */
   const run = async (command: 'backup' | 'restore', path: string): Promise<Outcome> => {
     const isBackup = command === 'backup'
     const args = isBackup ? ['--to', path] : ['--check', '--from', path]
@@ -260,7 +266,7 @@ export function createScheduledBackups(context: ServiceContext, isFlushing: () =
     return run('backup', join(dir, nameOf(ms)))
   }
 
-  /** Restores backups into a scratch database, the newest one first, up to the first one that can be restored. */
+  /** Restores backups into a scratch database, newest first, until one can be restored. */
   const findRestorable = async (
     dir: string,
     newestFirst: readonly number[],
@@ -279,7 +285,7 @@ export function createScheduledBackups(context: ServiceContext, isFlushing: () =
     return { newest: newest ?? 'failed', provenMs: null }
   }
 
-  /** @returns what is known after all that was due */
+  /** @returns the schedule after everything due was done */
   const doWhatIsDue = async (
     { dir, keep }: NonNullable<Config['backup']>,
     before: BackupSchedule,
@@ -306,7 +312,7 @@ export function createScheduledBackups(context: ServiceContext, isFlushing: () =
     return known
   }
 
-  /** While no backups are scheduled, those of before are still deleted in time. */
+  /** Without a schedule, earlier scheduled backups are still deleted in time. */
   const removeOld = async (dir: string): Promise<void> => {
     await forgetSchedule(kv)
     const nowMs = await earliestClock(context)
@@ -373,7 +379,7 @@ export function createScheduledBackups(context: ServiceContext, isFlushing: () =
   }
 }
 
-/** A command of ours, with a low priority: a shell finds the program that sets it, and becomes the command. */
+/** The command with low priority: a shell finds `nice` in the path and is replaced by it. */
 const withLowPriority = (command: readonly string[]): string[] => [
   '/bin/sh',
   '-c',
@@ -383,10 +389,10 @@ const withLowPriority = (command: readonly string[]): string[] => [
   ...command,
 ]
 
-/** Variables besides the settings that connections follow: certificates, TLS of Postgres, proxies. */
+/** Variables besides the settings that affect connections: certificates, TLS of Postgres, proxies. */
 const OF_CONNECTIONS = /^(NODE_EXTRA_CA_CERTS|SSL_CERT_(FILE|DIR)|PG[A-Z]+|((HTTPS?|ALL|NO)_PROXY))$/i
 
-/** The settings that the commands need, and no secret besides. */
+/** The settings that the commands need, without other secrets. */
 export const environmentOf = (config: Config, outer: Environment): Record<string, string> => {
   const connections = Object.entries(outer).filter(
     (entry): entry is [string, string] => OF_CONNECTIONS.test(entry[0]) && entry[1] !== undefined,
@@ -423,8 +429,10 @@ const pastOf = (moments: readonly number[], nowMs: number): number[] =>
   moments.filter((ms) => ms <= nowMs).toSorted((one, other) => other - one)
 
 /**
- * Deletes what a command has left that was ended: part of a backup, a scratch database. Both hold personal data.
- * @param of name of the backup whose command has just ended; without it, whatever is older than any command
+ * Deletes the remains of an interrupted command: a partial backup, a scratch database. Both contain personal
+ * data.
+ * @param of name of the backup whose command has just ended; absent: everything older than any running
+ *   command
  */
 async function removeRemains(dir: string, of?: string): Promise<void> {
   for (const name of await readdir(dir)) {

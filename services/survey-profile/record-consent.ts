@@ -12,11 +12,12 @@ import { isClaim } from '#shared/service/security/claims.ts'
 import { upsertPilgrim } from './write-profile.ts'
 
 /**
- * Records it and its history in one transaction. A pilgrim who withdraws it leaves the live map immediately, their
- * links and tracker apps end, and their points are rejected until they consent again. A claim destroys nothing: links
- * and tracker apps work again with the next consent. An erased person who consents starts again.
- * @throws KvUnavailable when the kv has to change or a key is to be revoked, and then nothing is stored; or when the kv
- *   does not know yet that an erased person starts again, and then the call is to be repeated
+ * Records the consent and its history in one transaction. On withdrawal the pilgrim leaves the live map
+ * immediately, their links and tracker apps stop working, and their points are rejected until they consent
+ * again. A withdrawal by a claim destroys nothing: links and tracker apps work again with the next consent.
+ * An erased person who consents starts from nothing.
+ * @throws KvUnavailable if the kv must change or a key must be revoked, and then nothing is stored; or if the
+ *   kv could not record that an erased person starts again, and then the call must be repeated
  */
 export async function recordConsent(
   context: ServiceContext,

@@ -83,7 +83,7 @@ export async function setPhone(
   return { userId, phone: phone === null ? null : maskPhone(phone) }
 }
 
-// Profile data from a phone or LINE, and what pilgrims report about consumption and transport.
+// Profile data from a phone or LINE, and reported consumption and transport.
 
 const given = <T>(
   fields: Readonly<Record<string, T | null | undefined>> | null | undefined,
@@ -114,8 +114,8 @@ export async function syncUser(context: ServiceContext, request: UserSyncRequest
   return toPublicProfile(context, profile, found, (await readExposure(context))(userId))
 }
 
-// A pilgrim's own status: active ↔ withdrawn, active → completed. The pilgrim cannot change completed, unless a claim
-// has set it.
+// Status changes by the pilgrim: active ↔ withdrawn, active → completed. `completed` is final, unless a
+// claim set it.
 
 const NEXT: Record<ParticipantStatus, readonly ParticipantStatus[]> = {
   active: ['active', 'withdrawn', 'completed'],

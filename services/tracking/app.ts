@@ -112,7 +112,9 @@ export function createTracking(context: ServiceContext): Service {
   }
 }
 
-/** Keeps what Redis has admitted until a flush has stored it, plus the time of one more flush. */
+/**
+ * Stores the points that Redis admitted until a flush has stored them, and for the time of one more flush.
+ */
 function openRedo(
   { config, kv, db, now, log, metrics, stopwatch }: ServiceContext,
   options: Pick<Parameters<typeof createRedo>[0], 'rules' | 'count'>,

@@ -109,9 +109,9 @@ const damaged = (path: string, cause?: unknown): CommandRefused =>
   )
 
 /**
- * Yields the lines of an archive except its last. They are verified only when the last one has been read without an
- * error.
- * @throws CommandRefused for a file that can not be read, is not an archive, or is damaged
+ * Yields the lines of an archive except its last. They are verified only when the last one has been read
+ * without an error.
+ * @throws CommandRefused if the file cannot be read, is not an archive, or is damaged
  */
 export async function* readArchive(path: string): AsyncGenerator<string> {
   const hash = new Bun.CryptoHasher('sha256')
@@ -152,12 +152,12 @@ export function rowsOf(line: string): { readonly table: string; readonly json: s
   return { table: head[1]!, json: line.slice(head[0].length, -1) }
 }
 
-/** An operator's command can not be executed. The message is written for the operator. */
+/** An operator's command cannot be executed. The message is written for the operator. */
 export class CommandRefused extends LoggableError {
   override name = 'CommandRefused'
 }
 
-/** A backup that no restore of this release accepts. Every other error says nothing of the file. */
+/** A backup that this release cannot restore. No other error implies a fault of the file. */
 export class CannotRestore extends CommandRefused {
   override name = 'CannotRestore'
 }

@@ -26,7 +26,7 @@ export function openBackupSocket(installation: Installation, log: Log): () => Pr
       const writer = writable.getWriter()
       takeBackup(installation, (line) => writer.write(Buffer.from(`${line}\n`)))
         .catch(async (error: unknown) => {
-          // Else the command was ended: it says so itself.
+          // If the command was interrupted, it reports that itself.
           if (!request.signal.aborted) log.error('a backup failed', errorFields(error))
           const sentence = describeError(error)
           await writer.write(Buffer.from(JSON.stringify({ refused: sentence })))

@@ -46,7 +46,7 @@ export const TABLES: readonly string[] = Object.values(schema)
 export const journalsOf = ({ config }: Pick<Installation, 'config'>): string =>
   join(config.dataDir, 'journal')
 
-/** Deletes what tracking keeps on its disk: journals, and what Redis would be given again. @throws as `deleteJournals` */
+/** Deletes the points that tracking stores on disk: journals and redo files. @throws as `deleteJournals` */
 export async function deleteKeptPoints({ config }: Pick<Installation, 'config'>): Promise<void> {
   await deleteJournals(journalsOf({ config }))
   await rm(redoDirectory(config.dataDir), { recursive: true, force: true })
@@ -81,10 +81,9 @@ export async function expectStopped({ config, db, kv }: Installation): Promise<v
 }
 
 /**
- * Writes everything that the installation stores. The backup contains every point that was answered with success before
- * the call, and the totals are those of the points in the database.
- * A damaged picture is left out and counted.
- * @throws when anything else can not be read; there are no incomplete backups
+ * Writes everything that the installation stores. The backup contains every point that was acknowledged
+ * before the call, and the totals match the points in the database. A damaged picture is skipped and counted.
+ * @throws if anything else cannot be read: a backup is never incomplete
  */
 export async function takeBackup(installation: Installation, write: Write): Promise<void> {
   const { config, db, now } = installation

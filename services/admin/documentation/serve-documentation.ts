@@ -23,7 +23,10 @@ const REVALIDATED = 'public, no-cache'
 /** A URL with the version of the script changes with its content. */
 const IMMUTABLE = 'public, max-age=31536000, immutable'
 
-/** The document, generated once per day and name: its examples are of the day before, so that they can be tried. */
+/**
+ * The document, generated once per day and name: its examples are dated the day before, so that they can be
+ * tried.
+ */
 function createDocument({ config, event, now }: ServiceContext): () => Prepared {
   let made: { readonly key: string; readonly answer: Prepared } | undefined
   return () => {
@@ -85,7 +88,7 @@ const RAPIDOC_STYLES = [
 const hashOf = (text: string): string => createHash('sha256').update(text).digest('base64')
 const styles = [hashOf(STYLE), ...RAPIDOC_STYLES].map((hash) => `'sha256-${hash}'`).join(' ')
 
-/** Scripts and requests only of this host. Pictures are those of tried answers. */
+/** Scripts and requests only from this host. Pictures are those of responses tried out in the page. */
 const DOCS_POLICY = `default-src 'none'; script-src 'self'; style-src ${styles}; connect-src 'self'; img-src 'self' data: blob:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`
 
 interface DocsPage {

@@ -75,12 +75,12 @@ export async function setPart<P extends EventPart>(
   return readSettings(context)
 }
 
-/** A client of an earlier release leaves a later field as it is. */
+/** A part from a client: an earlier release omits newer fields, which then stay unchanged. */
 type Given<P extends EventPart> = P extends 'route'
   ? Omit<RoutePart, 'places'> & { readonly places?: RoutePart['places'] | undefined }
   : EventParts[P]
 
-/** @throws Refusal 400 for what one field alone does not tell */
+/** @throws Refusal 400 for faults that no single field reveals */
 function checkPart(value: EventParts[EventPart]): void {
   if ('starts_at' in value && value.starts_at !== null && value.ends_at !== null)
     if (Date.parse(value.ends_at) <= Date.parse(value.starts_at))
@@ -90,7 +90,7 @@ function checkPart(value: EventParts[EventPart]): void {
   if ('lines' in value) checkRoute(value)
 }
 
-/** Begins or ends a rehearsal. @throws as `setPart` */
+/** Starts or ends a rehearsal. @throws as `setPart` */
 export async function setRehearsal(
   context: ServiceContext,
   operator: Acting,
@@ -100,14 +100,14 @@ export async function setRehearsal(
   return setPart(context, operator, 'rehearsal', { ...change, cleared_at })
 }
 
-/** Records that the data of a rehearsal were cleared, so that phones do not bring its points back. */
+/** Records that the data of a rehearsal were cleared, so that phones do not send its points again. */
 export async function noteCleared(
   tx: Tx,
   { config }: Pick<ServiceContext, 'config'>,
   nowMs: number,
 ): Promise<void> {
   await lockSettings(tx)
-  // A time that lies ahead is ignored until then, so points that were answered with success would be dropped later.
+  // Not a future time: it would be ignored until it is reached, and then drop points acknowledged before.
   const [postgres] = await tx.sql<[{ ms: number }]>`SELECT epoch_ms(clock_timestamp()) AS ms`
   const clearedMs = Math.min(nowMs, Math.floor(postgres.ms))
   const rows = await readVersions(tx)

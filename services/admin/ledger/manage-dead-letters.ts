@@ -1,4 +1,4 @@
-/** Points that the database has refused, latest first. */
+/** Points that the database has rejected, latest first. */
 import { desc, eq, lt, and } from 'drizzle-orm'
 import type { ServiceContext } from '#shared/service/context.ts'
 import { type PageQuery, time, isUserId } from '#shared/contracts/fields.ts'

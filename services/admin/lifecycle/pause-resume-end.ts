@@ -158,7 +158,7 @@ function changeText(tx: Tx, held: Row, next: Text | undefined): Promise<Row> | R
 type Text = Pick<Activity, 'message'> & { readonly messages: StatusMessages | null }
 const NO_TEXT: Text = { message: null, messages: null }
 
-/** @returns undefined where the request has none; a text without words deletes it */
+/** @returns undefined if the request has no message; a blank text deletes the message */
 function givenText(
   { message, messages }: Pick<SetStatusRequest, 'message' | 'messages'>,
   language: Language,
@@ -172,7 +172,7 @@ function givenText(
   return { message: nameIn(written, language, language), messages: written }
 }
 
-/** To compare: the database orders the languages. */
+/** Canonical order of the languages for the comparison: the database uses its own. */
 const textOf = (messages: StatusMessages | null): string =>
   JSON.stringify(Language.options.map((of) => messages?.[of] ?? null))
 

@@ -7,11 +7,11 @@ import { readSettings } from '../event/set-event.ts'
 import { expectBeforeEvent } from '../reset.ts'
 
 /**
- * Requests the reset, which begins after this request is answered.
+ * Requests the reset, which begins after the response is sent.
  * @param typed a name of the event
  * @returns time of the previous reset, or null
- * @throws Refusal 409 without a rehearsal, once the event has begun, and where other processes use the stores; 400 for
- *   another name
+ * @throws Refusal 409 without a rehearsal, once the event has begun, or if other processes use the stores;
+ *   400 for another name
  */
 export async function resetRehearsal(
   context: ServiceContext,

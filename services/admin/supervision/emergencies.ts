@@ -1,4 +1,4 @@
-/** Emergencies, as the console shows and confirms them. */
+/** Lists and confirms emergencies for the console. */
 import { and, eq, gt, isNull, or } from 'drizzle-orm'
 import type { Emergency, EmergencyList } from '#shared/contracts/emergencies.ts'
 import { readEmergencies } from '#shared/pilgrims/emergencies.ts'
@@ -10,7 +10,7 @@ import { lockOutErasure } from '../pilgrims/audit-look.ts'
 
 const DAY_MS = 86_400_000
 
-/** Those that nobody has confirmed, then those of the last day. */
+/** All unconfirmed emergencies, and the confirmed ones of the last day. */
 export async function listEmergencies(context: ServiceContext): Promise<EmergencyList> {
   const { db, now } = context
   const since = new Date(now() - DAY_MS)
@@ -21,8 +21,8 @@ export async function listEmergencies(context: ServiceContext): Promise<Emergenc
 }
 
 /**
- * Confirms an emergency. A second confirmation changes nothing, and answers the first.
- * @throws Refusal 404 for one that does not exist, such as of an erased pilgrim
+ * Confirms an emergency. A second confirmation changes nothing and returns the first.
+ * @throws Refusal 404 if there is none with this id, for example because its pilgrim was erased
  */
 export async function confirmEmergency(
   context: ServiceContext,
@@ -33,7 +33,7 @@ export async function confirmEmergency(
   const mine = eq(emergencies.id, id)
   await db.transaction(async (tx) => {
     const [held] = await tx.orm.select({ userId: emergencies.userId }).from(emergencies).where(mine)
-    // Before the row's own lock, in the order of a press.
+    // Lock in the same order as a press: the pilgrim before the emergency.
     if (held !== undefined) await lockOutErasure(tx, held.userId)
     const confirmed = await tx.orm
       .update(emergencies)

@@ -1,4 +1,4 @@
-/** The last 60 minutes: how many walk, and what was received. */
+/** The last 60 minutes: how many pilgrims walk, and what was received. */
 import type { ServiceContext } from '#shared/service/context.ts'
 import { time } from '#shared/contracts/fields.ts'
 import { type LastHour, type Received, STEP_SECONDS } from '#shared/contracts/supervision.ts'
@@ -14,8 +14,8 @@ const HOUR_MS = 3_600_000
 const READ_MS = 1_000
 
 /**
- * Creates the reader. Pilgrims are counted once after each flush, which alone changes their latest points: one pass
- * over one row for each pilgrim, every few minutes, however many operators look.
+ * Creates the reader. Only a flush changes the latest points, so pilgrims are counted once after each flush,
+ * in one pass over their totals, however many operators watch.
  */
 export function createLastHour(
   context: ServiceContext,
@@ -48,8 +48,9 @@ export function createLastHour(
 type Seen = Omit<NonNullable<LastHour['walking']>, 'as_of'>
 
 /**
- * Pilgrims whose latest point is of the 60 minutes before a flush, or newer, those among them with a check-in, and who
- * was seen that day and not lately. One lookup by the key for each: the points of an hour are too many to be read.
+ * Counts the pilgrims whose latest point is from the 60 minutes before a flush or newer, those of them with a
+ * check-in, and those who fell silent that day. Looks up one check-in per pilgrim, because an hour has too
+ * many points to read.
  */
 async function countSeen({ db }: ServiceContext, flushMs: number): Promise<Seen> {
   const fromMs = flushMs - HOUR_MS
@@ -73,26 +74,30 @@ async function countSeen({ db }: ServiceContext, flushMs: number): Promise<Seen>
   return { ...seen, ...missed }
 }
 
-// What the service has received in the last hour, by steps of ten seconds. It reads the kv's counters whether or not
-// an operator watches, so whoever opens the console in an alarm sees what was before. It holds at most 360 steps.
+// Counts what the service received in the last hour, in steps of ten seconds. The kv's counters are read
+// even when no operator watches, so a console opened during an incident also shows the time before. At
+// most 360 steps.
 
 const STEP_MS = STEP_SECONDS * 1_000
 const STEPS = 3_600 / STEP_SECONDS
 
 type Step = readonly [points: number, checkins: number]
 
-/** The steps of the last hour. A step that could not be read shares what was counted after it evenly. */
+/**
+ * The steps of the last hour. The points counted after a missed reading are spread evenly over the missed
+ * steps.
+ */
 export class ReceivedSteps {
   #before: CountersReading | null = null
   /** End of the last step, epoch milliseconds. */
   #endMs = 0
   #steps: Step[] = []
 
-  /** @param nowMs when the counters were read, epoch milliseconds; readings come in order */
+  /** @param nowMs time of the reading, epoch milliseconds; readings come in order */
   add(reading: CountersReading, nowMs: number): void {
     const endMs = Math.round(nowMs / STEP_MS) * STEP_MS
     const steps = (endMs - this.#endMs) / STEP_MS
-    // The first reading, or the clock was set back: nothing is known of the time before.
+    // After the first reading, or after the clock was set back, the earlier time is unknown.
     if (this.#before === null || steps < 0) this.#steps = []
     else if (steps === 0) return
     else {
@@ -128,7 +133,7 @@ export function createReceivedCount({ kv, log, now }: ServiceContext) {
   const look = async (): Promise<void> => {
     try {
       const reading = { counters: await kv.counters(), atMs: performance.now() }
-      // Steps are shown with their time of day.
+      // `now()` rather than a stopwatch, because steps are shown with their time of day.
       steps.add(reading, now())
     } catch (error) {
       if (!isKvUnavailable(error)) log.error('counting what was received failed', errorFields(error))

@@ -34,7 +34,7 @@ const knownTokens = ({ auth, config }: Pick<ServiceContext, 'auth' | 'config'>):
   })),
 ]
 
-/** Lists the highest tier first. Without the kv the times of use are null. */
+/** Lists the tokens, highest tier first. Without the kv the times of use are null. */
 export async function listTokens(context: ServiceContext): Promise<{ items: TokenInUse[]; as_of: string }> {
   const tokens = knownTokens(context)
   const used = await peekWithin(
@@ -50,12 +50,12 @@ export async function listTokens(context: ServiceContext): Promise<{ items: Toke
   }
 }
 
-/** 192 random bits. */
+/** 24 bytes are 192 random bits. */
 const TOKEN_BYTES = 24
 
 /**
- * Makes a token. The answer is the only place where it appears.
- * @throws Refusal 409 for a name that another token has, and beyond {@link MAX_MADE_TOKENS}
+ * Creates a token, which appears only in this response.
+ * @throws Refusal 409 if another token has the name, or beyond {@link MAX_MADE_TOKENS}
  */
 export async function makeToken(
   context: ServiceContext,
@@ -82,14 +82,15 @@ export async function makeToken(
     })
     await audit(tx, operator, 'make-token', { name, role, fingerprint }, now())
   })
-  // It is stored, and shown nowhere else: where the reading fails, the next one takes it two seconds later.
+  // The token is stored and shown only once, so a failed refresh must not fail the call; the next refresh
+  // follows in two seconds.
   await auth.made.refresh().catch(() => undefined)
   return { name, role, fingerprint, token }
 }
 
 /**
- * Revokes a token that was made in the console: every process refuses it within seconds.
- * @throws Refusal 404 for another fingerprint, such as one of the environment's tokens
+ * Revokes a token that was created in the console. Every process rejects it within seconds.
+ * @throws Refusal 404 for any other fingerprint, such as that of a token of the environment
  */
 export async function revokeToken(
   { auth, db, now }: ServiceContext,

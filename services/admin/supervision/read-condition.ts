@@ -1,4 +1,4 @@
-/** The condition of the installation. It never fails: a part that cannot be read is reported as such. */
+/** The condition of the installation. Never fails: a part that cannot be read is reported as such. */
 import { alertingOf, bilingual, WHAT_TO_DO } from '#shared/service/alerts/alert-texts.ts'
 import { readEmergencyReach } from '#shared/service/alerts/emergency-reach.ts'
 import { createIncidentStore } from '#shared/service/alerts/when-to-alert.ts'
@@ -16,7 +16,7 @@ import { incidentSeen } from '../stream/watch.ts'
 
 const READ_MS = 1_000
 
-/** A figure, or null when it cannot be read in time. The state of the store itself is among the parts. */
+/** A value, or null if it cannot be read in time. The state of the store itself is one of the parts. */
 const orNull = <T>(read: Promise<T>): Promise<T | null> => within(read, READ_MS, () => null).catch(() => null)
 
 export function createCondition(
@@ -75,7 +75,7 @@ const backupsOf = (schedule: BackupSchedule): Condition['backups'] => ({
   every_hours: schedule.everyMs / 3_600_000,
 })
 
-/** A part that is away, which no alert is about: the database has a cause of its own. */
+/** The cause for a part that is down. The database has its own cause. */
 function causeOfPart({ name, state, processes }: Part): Condition['causes'] {
   if (name === 'db' || state === 'ok' || state === 'unknown') return []
   const key = name === 'kv' || name === 'objects' ? name : 'service'
@@ -112,7 +112,7 @@ const servicesOf = (beats: ReadonlyMap<string, Beats> | null, kvMs: number | nul
     const isRunning = (ms: number): boolean => isReporting(ms, kvMs)
     const running = of.processesMs.filter(isRunning).length
     const silent = of.processesMs.length - running
-    // A process that has just begun may not be on the list yet.
+    // A process that has just started may not be listed yet.
     const someRuns = running > 0 || (of.latestMs !== null && isRunning(of.latestMs))
     const state = !someRuns ? 'silent' : silent > 0 ? 'degraded' : 'ok'
     return { name, kind: 'service', state, seen_at: timeOrNull(of.latestMs), processes: { running, silent } }

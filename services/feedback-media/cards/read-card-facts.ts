@@ -15,7 +15,7 @@ export interface Portrait {
   readonly storedPoints: number
   readonly pending: number | null
   readonly fingerprint: string
-  /** Has no counted point. Newcomers of one language share a picture, which shows no name. */
+  /** The pilgrim has no counted point. Newcomers of one language share a picture, which shows no name. */
   readonly isNewcomer: boolean
 }
 

@@ -32,7 +32,7 @@ const TOO_COSTLY =
 export const NOT_AN_IMAGE =
   'image: is not a whole PNG, JPEG or WebP picture. Export a picture of another format (HEIC, AVIF) as JPEG'
 
-/** Pictures of one address that may wait or be decoded at a time, so that others get their turn. */
+/** Maximum pictures of one address in the queue and in progress, so that others get their turn. */
 const OF_ADDRESS = 2
 /** Price of a picture, in calls of its address: 120 in a minute, and 10 that reach a limit of the decoder. */
 const PRICE = 50

@@ -50,7 +50,7 @@ const PHONE = /\+?\d(?:[ ().-]?\d){7,}/
 /** An id of LINE, or of the app. */
 const ID = /\bU[0-9a-f]{32}\b|\bw-[0-7][0-9a-hjkmnp-tv-z]{25}\b/g
 
-/** Conspicuous content of a report, for the operator who reviews the board. */
+/** Parts of a report that an operator should review before it is public, such as telephone numbers. */
 export function marksOf(words: string): FeedbackItem['marks'] {
   const others = words.replaceAll(ID, '')
   return [...(PHONE.test(others) ? ['phone' as const] : []), ...(others === words ? [] : ['id' as const])]

@@ -24,7 +24,7 @@ import { planMessage } from './plan-message.ts'
 
 /** Minutes from each alert to the next, so they go out 0, 3, 10, 40, 70, … and 220 minutes after the press. */
 export const GAPS_MIN = [3, 7, 30, 30, 30, 30, 30, 30, 30] as const
-/** Older emergencies, such as those of a restored backup, cause no alert. */
+/** Older emergencies, for example from a restored backup, cause no alert. */
 const OLDEST = sql`interval '1 day'`
 /**
  * Alerts for a single emergency per hour, to save the quota; further ones that are due share one message. Pilgrims

@@ -50,7 +50,7 @@ export async function updateShownWalks(
     return isWhole && !isShown ? [] : [{ userId, ...shown }]
   })
   if (walks.length === 0) return
-  // Whoever shows them goes by the same clock.
+  // The code that shows these walks uses the same clock.
   const [{ ms }] = await tx.sql<[{ ms: number }]>`SELECT epoch_ms(now()) AS ms`
   const [, untilMs] = calendar.span(calendar.day(ms))
   const anchors = walks.map(({ end }) => end.anchor)

@@ -1,6 +1,6 @@
 /**
- * The palanquin's device and its place. One device moves it: a tracker, by its key, or the phone that proves the
- * pilgrim's id. Whatever else is written in the pilgrim's name moves the pilgrim, and never the palanquin.
+ * The palanquin's device and its position. Only one device moves it: a tracker, by its key, or the phone that
+ * proves the pilgrim's id. Other points sent for the pilgrim move the pilgrim but not the palanquin.
  */
 import { within } from '#shared/runtime/deadline.ts'
 import { errorFields } from '#shared/runtime/log.ts'
@@ -12,9 +12,12 @@ import { isKvUnavailable, type Position, rankOf, type Submission, userHash } fro
 
 const DAY_MS = 86_400_000
 const QUERY_MS = 3_000
-/** Places that arrive at once on several replicas, and a former device's that is forgotten meanwhile. */
+/**
+ * Attempts when several replicas report positions at once, or a former device's position is removed
+ * meanwhile.
+ */
 const MAX_ATTEMPTS = 5
-/** Where the kv keeps its place, with the hash of its device and no id. */
+/** Key of the position in the kv, stored with the hash of its device and without an id. */
 const KEY = 'palanquin'
 
 interface Reported extends Position {
@@ -32,26 +35,28 @@ export class Palanquin {
 
   constructor(private readonly context: Context) {}
 
-  /** Hash of the device whose place is shown; null: none is. */
+  /** Hash of the device whose position is shown; null: none. */
   get hash(): string | null {
     return this.#reported?.device ?? (this.#device ? hashOf(this.#device) : null)
   }
 
-  /** Where it was last, exactly: it is public, and no crowd hides it. null: there is none, or it was not seen for a day. */
+  /** Its last exact position: it is public, and not hidden by a crowd. null: none, or not seen for a day. */
   get place(): Position | null {
     const { now } = this.context
     return this.#reported !== null && this.#reported.t >= now() - DAY_MS ? this.#reported : null
   }
 
   /**
-   * Reads which device it is, and where. Once the device has lost the name, its place is deleted from the kv. While the
-   * database does not answer, the place in the kv holds: a replica that can read the device forgets it.
+   * Reads the device and its position. If the device is no longer the palanquin, its position is deleted from
+   * the kv. While the database is down, the position in the kv stays, until a replica that can read the
+   * device removes it.
    * @returns whether the device could be read
    * @throws KvUnavailable
    */
   async refresh(): Promise<boolean> {
     const { event, kv, log } = this.context
-    // The place first: a place of a device that was named meanwhile is not taken for one of a former device.
+    // Read the position first, so that the position of a newly set device is not taken for a former
+    // device's.
     const json = await kv.cached(KEY)
     const reported = json === null ? null : (JSON.parse(json) as Reported)
     const named = event.current.followed === 'walk' ? null : this.#readDevice()
@@ -61,14 +66,14 @@ export class Palanquin {
     this.#device = device
     if (reported === null || (device !== null && reported.device === hashOf(device))) return true
     this.#reported = null
-    // A device that was named meanwhile may have reported, and stays.
+    // Keep the position of a device that was set and has reported meanwhile.
     await kv.exchange(KEY, json, null, DAY_MS)
     return true
   }
 
   /**
-   * An admission that also moves the palanquin where the device is it.
-   * @param keyHash of the tracker that has sent; null: the pilgrim's phone
+   * Wraps an admission so that it also moves the palanquin, if the sender is its device.
+   * @param keyHash of the sending tracker; null: the pilgrim's phone
    */
   following<V extends { readonly outcome: string }>(
     admit: (submission: Submission) => Promise<V>,
@@ -80,7 +85,8 @@ export class Palanquin {
       const device = this.#device
       if (!device || device.userId !== userId || device.keyHash !== keyHash || !position) return verdict
       return verdict.then((decided) => {
-        // Others may fill the buffer and the limits of a claim, or refuse its consent, and the palanquin goes on.
+        // For a claim, others may fill the buffer or the limits, or withdraw its consent: the palanquin
+        // moves all the same.
         const isRefused = decided.outcome === 'no-consent' && isClaim(this.context.config, userId)
         if (isRefused || ['admitted', 'full', 'limited'].includes(decided.outcome))
           void this.#move(hashOf(device), position)
@@ -97,7 +103,7 @@ export class Palanquin {
         const json = await kv.cached(KEY)
         const last = json === null ? null : (JSON.parse(json) as Reported)
         if (last?.device === device && rankOf(last) > rankOf(position)) return
-        // Two seconds after another one was named, this replica may still follow the former.
+        // For two seconds after a change, this replica may still follow the former device.
         if (last !== null && last.device !== device && !(await this.#isNamed(device))) return
         if (await kv.exchange(KEY, json, moved, DAY_MS)) return
       }
@@ -106,7 +112,7 @@ export class Palanquin {
     }
   }
 
-  /** Whether it is still this device; also true while the database does not answer. */
+  /** Whether it is still this device; also true while the database is down. */
   async #isNamed(device: string): Promise<boolean> {
     const named = await readOr(this.context.log, 'the palanquin', this.#readDevice(), undefined)
     return named === undefined || (named !== null && hashOf(named) === device)
@@ -118,7 +124,7 @@ export class Palanquin {
   }
 }
 
-/** What a query gives, at most {@link QUERY_MS} later; while the database does not answer, what was known before. */
+/** The result of a query, or after {@link QUERY_MS} or an error the previous value. */
 export function readOr<T>(log: Context['log'], what: string, read: Promise<T>, before: T): Promise<T> {
   const known = read.catch((error: unknown) => {
     if (!isDatabaseUnavailable(error)) log.error(`reading ${what} failed`, errorFields(error))

@@ -1,12 +1,12 @@
 /**
- * `bun run test`: the check (format, lint, types) beside the tests, on servers that this run starts. `bun run test:all`
- * adds the files named `*.long.test.ts` and the tests whose name ends with "(long)", and runs journeys on the embedded
- * test stack, too. So does naming files.
+ * `bun run test`: runs the check (format, lint, types) in parallel to the tests, on servers that this run
+ * starts. `bun run test:all` adds the files named `*.long.test.ts` and the tests whose name ends with
+ * "(long)", and also runs journeys on the embedded test stack; so does naming files.
  *
- * A run of some tests only (with arguments for `bun test`) leaves out the check. Files of a whole run that fail run once
- * more by themselves (`helpers/run-test-files.ts`), and limits of time are longer on a slow machine
- * (`helpers/time-limits.ts`). The last line is `N passed, N failed`, followed by `, N skipped`, `, N slow` and
- * `, N unsteady` where there are any.
+ * A run of selected tests (with arguments for `bun test`) skips the check. Failing files of a whole run are
+ * run once more alone (`helpers/run-test-files.ts`), and timeouts are longer on a slow machine
+ * (`helpers/time-limits.ts`). The last line is `N passed, N failed`, followed by `, N skipped`, `, N slow`
+ * and `, N unsteady` if there are any.
  */
 import { chmod, mkdtemp, rm } from 'node:fs/promises'
 import { constants, tmpdir } from 'node:os'
@@ -22,7 +22,7 @@ import { measureSlowness } from './helpers/time-limits.ts'
 
 /** Test files that run at the same time. Most of them wait half of the time. */
 const PARALLEL_FILES = 4
-/** Seconds of the files that take longest. These start first, so that none runs alone at the end. */
+/** Duration in seconds of the slowest files. They start first, so that none runs alone at the end. */
 const LONGEST_S: Readonly<Record<string, number>> = {
   'openapi/examples': 80,
   'browser/map': 55,
@@ -50,9 +50,9 @@ const LONGEST_S: Readonly<Record<string, number>> = {
   'line-bot/refused-webhook-events': 20,
   'admin/stream': 20,
 }
-/** Seconds of each other file. */
+/** Assumed duration of any other file. */
 const OTHERS_S = 4
-/** The shared servers are never killed: tests of what survives a kill start their own. */
+/** The shared servers are never killed, so they need not sync; tests of kills start their own. */
 const NO_SYNC = [
   'fsync=off',
   'synchronous_commit=off',
@@ -63,7 +63,7 @@ const NO_SYNC = [
 ]
 /** Time between SIGTERM and SIGKILL for a child process. */
 const GRACE_MS = 5_000
-/** Leaves out what is named long. */
+/** Excludes tests that are named long. */
 const SHORT = ['--path-ignore-patterns=**/*.long.test.ts', '--test-name-pattern=^(?!.* \\(long\\)$)']
 const ROOT = join(import.meta.dir, '..')
 
@@ -124,7 +124,7 @@ function testArguments(): string[] {
 async function main(): Promise<number> {
   const { embedded } = values
   if (!embedded) await ensurePrograms()
-  // What it makes is needed by the check and by the tests.
+  // Generates files that the check and the tests need.
   if (isWhole && (await run([process.execPath, 'run', 'postinstall'])) !== 0)
     return failure('The generated files could not be made; no test was run.')
 
@@ -148,9 +148,9 @@ async function main(): Promise<number> {
 }
 
 /**
- * Formatter, linter and types, mostly in the time of the processors that the tests leave: at the same rank, tests of
- * time would fail. A check that fails ends the tests.
- * @returns what it said when it failed
+ * Runs formatter, linter and type check with low priority: at equal priority, tests that measure time would
+ * fail. A failed check ends the tests.
+ * @returns its output if it failed
  */
 async function startCheck(): Promise<string | undefined> {
   const child = Bun.spawn(['nice', '-n', '10', process.execPath, 'run', '--no-orphans', 'lint'], {
@@ -198,7 +198,8 @@ async function runTests(env: Record<string, string>, directory: string): Promise
   ])
   await Bun.write(timings, JSON.stringify({ version: 1, files: Object.fromEntries(durations) }))
   const whole = [`--parallel=${PARALLEL_FILES}`, `--timings=${timings}`]
-  // Long files keep the machine busier than it is at the start, and a limit that ends takes the servers of its file away.
+  // Long files keep the machine busier than at the start, and an expired timeout stops the servers of its
+  // file.
   const slowness = (values.all ? 2 : 1) * (await measureSlowness())
   if (slowness >= 1.5)
     console.log(`This machine is busy or slow: limits are ${slowness.toFixed(1)} times as long.`)
@@ -276,7 +277,7 @@ function report(
   return code
 }
 
-/** The run failed as a whole: one failure, and an exit code that says so. */
+/** The whole run failed: reports one failure, with a matching exit code. */
 function failure(reason: string, code = 1): number {
   console.error(reason)
   return report([], code || 1, { slow: [], unsteady: [] })

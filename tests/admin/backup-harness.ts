@@ -25,13 +25,13 @@ export type Kind = 'embedded' | 'real'
 
 export interface Opened {
   readonly installation: Installation
-  /** Flushes it. */
+  /** Flushes the installation. */
   readonly harness: FlushHarness
   readonly dir: string
   close(): Promise<void>
 }
 
-/** An empty installation; its own clock stands at noon of the rig. */
+/** Opens an empty installation, whose clock starts at noon. */
 export async function openInstallation(kind: Kind): Promise<Opened> {
   const dir = await newDirectory('installation')
   const database = kind === 'real' ? await openTestDatabase() : null
@@ -60,7 +60,7 @@ export async function openInstallation(kind: Kind): Promise<Opened> {
   }
 }
 
-/** A submission as journals hold it. */
+/** A submission in a journal's form. */
 export const journaled = (userId: string, points: readonly Point[]): Submission => ({
   id: crypto.randomUUID(),
   userId,
@@ -84,7 +84,8 @@ export async function leaveJournal(
 export const OPERATOR = { role: 'owner', level: 3, name: 'ana', fingerprint: 'f00d', requestId: 'r' } as const
 
 /**
- * Pilgrims with data of every kind: stored, pending, journaled, erased, with all kinds of text, pictures and messages.
+ * Stores pilgrims with data of every kind: stored, pending, journaled and erased points, texts, pictures and
+ * messages.
  */
 export async function fill({ installation, harness }: Opened): Promise<void> {
   const { db, objects } = installation
@@ -174,7 +175,7 @@ export async function contents({ installation, harness }: Opened) {
   return { tables, stored, live: places, pending: await harness.pending() }
 }
 
-/** @param see called with each line @returns the file's path */
+/** @param see receives each line @returns the file's path */
 export async function backUp(
   { installation, dir }: Opened,
   see: (line: string) => void = () => undefined,

@@ -1,5 +1,5 @@
 /**
- * Backups that are refused (damaged, newer, into an installation that is not empty) or changed on restore (older,
+ * Backups that are rejected (damaged, newer, or the installation is not empty) or changed on restore (older,
  * paused).
  */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
@@ -48,7 +48,10 @@ function contentOf(archive: Buffer): string | null {
   }
 }
 
-/** A changed bit, at this byte or after it. About one in 700 only says from which place equal words are repeated. */
+/**
+ * Flips a bit, in this byte or after it. About one flip in 700 only changes a reference between identical
+ * words.
+ */
 function flippedFrom(bytes: Buffer, from: number): Buffer {
   const content = contentOf(bytes)
   for (let at = from; at < bytes.length; at++) {
@@ -74,7 +77,7 @@ describe('a backup, and its restore', () => {
     await target?.close()
   })
 
-  /** The archive with altered lines and a valid checksum. */
+  /** The archive with modified lines and a valid checksum. */
   async function altered(change: (lines: string[]) => string[]): Promise<string> {
     const other = join(target.dir, `${crypto.randomUUID()}.jsonl.zst`)
     const lines = change(await linesOf(path))
@@ -240,7 +243,7 @@ describe('a backup, and its restore', () => {
     }
     const migrations = [...MIGRATIONS, later]
     let from = path
-    // Rolled back by a backup, upgraded again, backed up by this release, and so on.
+    // Repeatedly: rolled back to a backup, upgraded, backed up by this release.
     for (let upgrade = 0; upgrade < 2; upgrade++) {
       await restoreBackup(installation, await verifyBackup(from), REPLACE)
       await migrateDatabase(installation.db, { migrations })

@@ -1,4 +1,4 @@
-/** Backup and restore: with both drivers and from one to the other, and under load. */
+/** Backup and restore: with each driver, from one driver to the other, and under load. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { statSync } from 'node:fs'
 import { join } from 'node:path'
@@ -80,7 +80,7 @@ for (const kind of KINDS)
     test('the backup contains every point answered before it, and its totals are those of its points', async () => {
       const { installation, harness } = targets[kind]
       const { kv } = installation
-      // A running replica whose kv sometimes refuses journal recovery.
+      // A running replica whose kv sometimes rejects the replay of its journal.
       const journal = openJournal(join(installation.config.dataDir, 'journal'), 100_000)
       let refusing = true
       const troubled = {
@@ -203,7 +203,7 @@ for (const [from, to] of [
       harness.nowMs = sources[from].harness.nowMs
       expect(await restoreBackup(installation, await verifyBackup(path), REPLACE)).toBe('paused')
       const after = await contents(target)
-      // Journaled points are pending in the buffer now and on the map; those of the erased pilgrim are dropped.
+      // Formerly journaled points are now pending and on the map; those of the erased pilgrim are dropped.
       const journaled = ['walker-2', 'only-journaled']
       const pending = [
         ...before.pending,
@@ -218,7 +218,7 @@ for (const [from, to] of [
       expect(await installation.kv.hidden(0)).toEqual(['walker-0'])
       expect((await installation.kv.erased(0)).map((one) => one.userHash)).toContain(userHash('gone'))
 
-      // The ledger counts formerly journaled points as pending, and counts no loss.
+      // The ledger counts the formerly journaled points as pending, and reports no loss.
       const { db, kv } = installation
       const { received, erased, duplicate, stored } = counters
       const more = { pending: 42, received: received + 4, erased: erased + 1, duplicate: duplicate + 1 }

@@ -21,7 +21,7 @@ const contextOf = (harness: FlushHarness, kv: Kv = harness.kv) =>
 const replay = (harness: FlushHarness, id: number, kv?: Kv) =>
   requeueDeadLetter(contextOf(harness, kv), OPERATOR, id)
 
-/** Points that a table refuses because a constraint allows only the northern hemisphere. */
+/** Points that a table rejects because of a constraint to the northern hemisphere. */
 async function refuse(harness: FlushHarness, userId: string, count: number): Promise<number[]> {
   await harness.db.sql`TRUNCATE erasures, audit_log`
   await harness.db.sql`ALTER TABLE gps_points ADD CONSTRAINT north CHECK (lat > 0)`

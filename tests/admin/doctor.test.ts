@@ -1,4 +1,4 @@
-/** `doctor` on real stores: nothing to do where all is well, and a sentence for each fault. */
+/** `doctor` on real stores: no findings if all is well, and a sentence for each fault. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { createSocket, type Socket } from 'node:dgram'
 import { rmSync, utimesSync, writeFileSync } from 'node:fs'
@@ -76,7 +76,7 @@ describeOnServers('doctor', () => {
     rmSync(directory, { recursive: true })
   })
 
-  /** What is to be done, by check; without the certificate, which has tests of its own. */
+  /** Instructions by check, without the certificate, which has its own tests. */
   async function todos(env: Environment, changed: Partial<Options> = {}) {
     const findings = await examine(readConfig({ ...well, ...env }), { ...options, ...changed })
     const open = findings.filter(({ what, todo }) => todo !== undefined && !what.startsWith('certificate'))
@@ -115,7 +115,7 @@ describeOnServers('doctor', () => {
     const found = findings.filter(({ what }) => what === 'Redis').map((one) => one.found)
     expect(found).toHaveLength(2)
     for (const one of found) expect(one).toContain('30000 pilgrims need 216 MB')
-    // In order, each would wait for the others.
+    // In parallel: stopped one by one, each would wait for the others.
     await Promise.all(cluster.nodes.map((node) => node.stop('SIGKILL')))
   })
 
@@ -232,7 +232,9 @@ describeOnServers('doctor', () => {
     expect((await identityOf(line)).todo).toBeUndefined()
   })
 
-  /** The command's certificate line and exit code, with a server whose certificate ends in so many days. */
+  /**
+   * The command's certificate line and exit code, for a server whose certificate expires in this many days.
+   */
   async function certificateLine(days: number, isTrusted: boolean) {
     const server = await startTlsServer(days + 0.5)
     const ca = join(directory, 'ca.pem')

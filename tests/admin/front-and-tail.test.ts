@@ -55,7 +55,7 @@ describeFlushHarness('front and tail', (harness) => {
     const all = { ...ASKED, sinceMs: NOON_MS }
     expect((await read(all)).spread_km).toBeGreaterThan(60)
 
-    // Like a repaired tile: all other tiles are unchanged.
+    // As after a repair of one tile: all other tiles are unchanged.
     const evening = new Date(NOON_MS + 6 * HOUR_MS).toISOString()
     await harness.db.sql`DELETE FROM cell_tiles WHERE zoom = 14 AND start > ${evening}`
     expect((await read()).front).toBeNull()
@@ -74,7 +74,7 @@ describeFlushHarness('front and tail', (harness) => {
     const first = await hour(NOON_MS)
     expect(Math.max(first.front!.lat, first.tail!.lat)).toBeLessThan(24.21)
     expect(await hour(NOON_MS)).toBe(first)
-    // A later hour changes nothing that is over.
+    // A later hour does not change past ones.
     await walk(24.9, NOON_MS + 2 * HOUR_MS)
     expect(await hour(NOON_MS)).toBe(first)
     expect((await hour(NOON_MS + 5 * HOUR_MS)).front).toBeNull()

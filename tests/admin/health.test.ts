@@ -1,4 +1,4 @@
-/** The health report of a database that is busy, and of a process whose clock was set back; the commit that runs. */
+/** The health report with a busy database, after the clock was set back, and the commit that runs. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { mkdir, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -79,7 +79,7 @@ test('the commit is that of the image or of the checkout itself, and is never gu
     expect(await readCommit('', root)).toBe(head)
     await writeFile(join(root, 'file'), 'b')
     expect(await readCommit('', root)).toBe(`${head}-dirty`)
-    // The checkout is of something else.
+    // The checkout belongs to another repository.
     expect(await readCommit('', code)).toBeNull()
     expect(await readCommit('f00d', root)).toBe('f00d')
   } finally {

@@ -1,4 +1,4 @@
-/** Tiles of the map are each read once and completely, and only as far as the caller reads. */
+/** Each tile of the map is read once and completely, and only as many as the caller consumes. */
 import { expect, test } from 'bun:test'
 import { EVERYWHERE, readMap } from '#services/admin/map/read-map-tiles.ts'
 import { tileToStore, writeTiles } from '#shared/points/totals/stored-tiles.ts'

@@ -1,4 +1,4 @@
-/** A pilgrim's own day is read without the points that do not count, however many there are. */
+/** Reading a pilgrim's own day skips points that do not count, however many there are. */
 import { createRandom } from '#tests/helpers/random.ts'
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import {
@@ -22,13 +22,13 @@ import { describeOnServers } from '#tests/helpers/suite.ts'
 import { newAppId } from '#tests/helpers/test-stack.ts'
 
 const DAY_MS = 86_400_000
-/** The beginning of a day in Taipei. */
+/** Start of a day in Taipei. */
 const MIDNIGHT = Date.parse('2026-04-11T16:00:00Z')
 const SPAN = [MIDNIGHT, MIDNIGHT + DAY_MS] as const
-/** The first point, and one each 30 s. */
+/** The first point, and one every 30 s. */
 const MOST_LOOKED_AT = 1 + DAY_MS / 30_000
 
-/** A day with pauses, jumps, check-ins, and points of the same instant. */
+/** Generates a day with pauses, jumps, check-ins, and points at the same instant. */
 function invent(random: () => number): FoldPoint[] {
   const points: FoldPoint[] = []
   let [t, lat] = [MIDNIGHT + Math.floor(random() * 100_000), 24]
@@ -37,7 +37,7 @@ function invent(random: () => number): FoldPoint[] {
     lat += random() * 0.000_1
     const kind = random() < 0.1 ? 'c' : 't'
     const jump = random() < 0.02 ? 1 : 0
-    // The time sent is the identity, and may be after the time of the point.
+    // The sent time is the identity, and may be later than the time of the point.
     points.push({
       kind,
       t,

@@ -1,6 +1,6 @@
 /**
- * What was received in the last hour: every point is counted once, whatever readings came late, and never more than an
- * hour is held.
+ * Counts of the last hour: every point is counted once, however late a reading comes, and at most an hour is
+ * stored.
  */
 import { expect, test } from 'bun:test'
 import { ReceivedSteps } from '#services/admin/supervision/last-hour.ts'
@@ -33,7 +33,7 @@ test('nothing is known before the first reading, and nothing of the time before 
 test('steps hold what was received in them; a late reading is shared over the steps that it missed', () => {
   const steps = new ReceivedSteps()
   steps.add(reading(100, 10), at(0))
-  // Within a step nothing is added, and nothing is lost.
+  // A reading within a step adds nothing and loses nothing.
   steps.add(reading(101, 11), at(2))
   steps.add(reading(107, 12), at(10.4))
   steps.add(reading(112, 12), at(39.9))
@@ -49,7 +49,7 @@ test('steps hold what was received in them; a late reading is shared over the st
       [2, 0],
     ],
   })
-  // The store came back empty: its counters begin at zero.
+  // The store restarted empty: its counters begin at zero.
   steps.add(reading(4, 4, 'b'), at(50))
   expect(steps.read()).toMatchObject({ points: 16, checkins: 6 })
 })

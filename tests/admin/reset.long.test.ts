@@ -52,7 +52,7 @@ describe.each(KINDS)('clearing a rehearsal, %s', (kind) => {
   })
   afterAll(() => opened?.close())
 
-  /** With the event at this time; the services' pools of this process are no service. */
+  /** With the event at this time; the connection pools of this process do not count as services. */
   const before = (startsMs: number | null, now = Date.now): Installation => ({
     ...opened.installation,
     config: withStart(opened.installation.config, startsMs),
@@ -61,7 +61,7 @@ describe.each(KINDS)('clearing a rehearsal, %s', (kind) => {
   const refusal = async (of: Installation): Promise<string> =>
     ((await rejection(expectRehearsal(of))) as Error).message
 
-  /** A restart's worth of connections: this pool's idle ones look like a service's. */
+  /** Closes idle connections of this pool, which look like a service's. */
   const leaveOneConnection = async () => {
     if (kind === 'embedded') return
     const { db } = opened.installation
@@ -81,7 +81,7 @@ describe.each(KINDS)('clearing a rehearsal, %s', (kind) => {
   })
 
   test('is refused while another process uses the stores', async () => {
-    // Embedded stores have a lock, which a test of the command covers below.
+    // Embedded stores use a lock, which a test of the command covers below.
     if (kind === 'embedded') return
     const { redisUrl } = opened.installation.config
     const other = await openKv({ url: redisUrl, partitions: 1, path: '', onError: () => undefined })
@@ -110,7 +110,7 @@ describe.each(KINDS)('clearing a rehearsal, %s', (kind) => {
       expect(await rejection(clearRehearsal({ ...installation, ...breaking }, found))).toMatchObject({
         message: 'broken off',
       })
-      // No pending points remain when the database has been cleared.
+      // No pending points remain once the database is cleared.
       if ('objects' in breaking)
         expect(await contents(opened)).toMatchObject({ pending: fresh.pending, live: [] })
     }
@@ -119,7 +119,7 @@ describe.each(KINDS)('clearing a rehearsal, %s', (kind) => {
     const left = await contents(opened)
     for (const table of CLEARED.filter((name) => !name.startsWith('ledger_')))
       expect({ table, rows: left.tables[table] }).toEqual({ table, rows: fresh.tables[table] })
-    // Erased people stay recorded, and are no longer part of any total.
+    // Erased people stay recorded, but are no longer part of the totals.
     expect(held.tables.erasures!.join('')).toContain('"walked":1')
     expect(left.tables.erasures).toEqual(
       held.tables.erasures!.map((row) => row.replace('"walked":1', '"walked":0')),
@@ -140,7 +140,7 @@ describe.each(KINDS)('clearing a rehearsal, %s', (kind) => {
   })
 })
 
-/** Runs the command; killed after so many milliseconds, if told so. */
+/** Runs the command, and kills it after `killAfterMs` if given. */
 async function runReset(env: Record<string, string>, args: string[], killAfterMs?: number) {
   const command = [process.execPath, 'services/admin/reset.ts', ...args]
   const { PATH = '', HOME = '' } = process.env
@@ -193,7 +193,7 @@ describe('the command', () => {
       expect(await isKnown(run, userId)).toBe(404)
       expect(await resetsOf(run)).toBe(2)
       expect((await checkIn(run, userId)).status).toBe(202)
-      // A phone that kept a point of the rehearsal does not bring it back.
+      // A phone that still has a rehearsal point does not bring it back.
       const sent = { user_id: userId, lat: 24, lng: 120.7, timestamp: rehearsedAt }
       expect((await post(run, 'checkin', sent)).status).toBe(400)
     } finally {
@@ -230,7 +230,7 @@ describe('the command', () => {
       const sent = { user_id: userId, lat: 24, lng: 120.7, timestamp: rehearsedAt }
       expect((await post(run, 'checkin', sent)).status).toBe(400)
       expect((await checkIn(run, userId)).status).toBe(202)
-      // It stops as before.
+      // It exits normally.
       expect(await run.stop()).toBe(0)
     } finally {
       await run.stop('SIGKILL')

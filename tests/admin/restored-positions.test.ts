@@ -1,4 +1,4 @@
-/** A backup holds the live positions of everybody, and its restore puts all of them on the map. */
+/** A backup contains all live positions, and a restore puts all of them on the map. */
 import { describe, expect, test } from 'bun:test'
 import { restoreWaiting } from '#services/admin/restore.ts'
 import { LivePositions } from '#services/tracking/map/latest-positions.ts'
@@ -8,7 +8,7 @@ import { embeddedOnly } from '#tests/helpers/suite.ts'
 import { checkin, rules } from '#tests/kv/drivers.ts'
 import { backUp, type Kind, openInstallation } from './backup-harness.ts'
 
-/** More than a line of a backup, and more than a replica reads at once. */
+/** More than a line of a backup, and more than a replica reads at a time. */
 const PILGRIMS = 6_000
 const KINDS: Kind[] = embeddedOnly ? ['embedded'] : ['embedded', 'real']
 

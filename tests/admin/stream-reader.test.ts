@@ -1,9 +1,9 @@
-/** A client of the stream uses bounded memory: while it does not read, and while its beginning waits for a store. */
+/** A stream client uses bounded memory while it does not read, and while its snapshot waits for a store. */
 import { expect, test } from 'bun:test'
 import { createReader } from '#services/admin/stream/stream.ts'
 
 const EVENT = new Uint8Array(1_000)
-/** More than a queue holds. */
+/** More than a queue can store. */
 const MANY = 300
 
 function open() {
@@ -28,7 +28,7 @@ test('a client whose beginning waits is disconnected as well, before it holds mo
   expect(gone).toEqual([])
   reader.send(EVENT)
   expect(gone).toEqual(['slow'])
-  // The store answers at last.
+  // The store finally responds.
   reader.begin([EVENT])
   expect([gone.length, await bytes()]).toEqual([1, 0])
 })

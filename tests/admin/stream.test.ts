@@ -1,4 +1,7 @@
-/** The stream in one process: its cost does not depend on the number of readers, and it stops with the last of them. */
+/**
+ * The stream in one process: its cost does not depend on the number of readers, and polling stops with the
+ * last of them.
+ */
 import { afterAll, beforeAll, beforeEach, expect, test } from 'bun:test'
 import { rm } from 'node:fs/promises'
 import { createStream, type Stream } from '#services/admin/stream/stream.ts'
@@ -23,7 +26,7 @@ let dir: string
 let ports: Ports
 let context: ServiceContext
 let stopping: AbortController
-/** Looks at the kv's counters, and connections whose silence was cut short. */
+/** Reads of the kv's counters, and connections whose idle timeout was shortened. */
 let looks = 0
 let cut = 0
 const faults: string[] = []
@@ -98,7 +101,7 @@ test('a client that does not read is disconnected, and the others are not affect
   const reader = listen(stream)
   await reader.next('snapshot')
   expect(stream.size()).toBe(2)
-  // Heartbeats of four bytes take too long to fill a quarter of a megabyte: long messages do it.
+  // Four-byte heartbeats would take too long to fill a quarter of a megabyte.
   const message = 'm'.repeat(120_000)
   for (let i = 1; i <= 3; i++) {
     await createIncidentStore(context).remember({
@@ -200,7 +203,7 @@ test.skipIf(embeddedOnly)(
     expect(looks.length).toBeGreaterThan(2)
     for (const look of looks)
       expect(all.filter((one) => one.movedMs < look.cursorMs && !look.told.has(one.userId))).toBeEmpty()
-    // The positions of one millisecond have times of their own, so the clock has to come to the last of them.
+    // Positions of one millisecond get distinct times, so the clock must reach the last of them.
     const last = Math.max(...all.map(({ movedMs }) => movedMs))
     await until(() => watch.cursor.movedMs === last, 'the cursor to come to the last position')
     watch.stop()

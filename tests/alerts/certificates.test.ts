@@ -1,4 +1,7 @@
-/** The end of the public hosts' certificates: read by the scheduler, told in /health, the metrics and to the owner. */
+/**
+ * Expiry of the public hosts' certificates: read by the scheduler, reported in /health, the metrics and an
+ * alert.
+ */
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'bun:test'
 import { createHealth } from '#services/admin/lifecycle/health.ts'
 import { createCertificateReader, readCertificate } from '#shared/service/alerts/certificates.ts'
@@ -32,7 +35,7 @@ beforeEach(async () => {
 afterEach(() => line?.stop())
 afterAll(() => parts?.close())
 
-/** A service's context, where the first public host is at this port. */
+/** The context of a service whose first public host is on this port. */
 const at = (port: number): ServiceContext => {
   const context = parts.context()
   return {
@@ -45,7 +48,7 @@ const at = (port: number): ServiceContext => {
   }
 }
 
-/** What is known of a server's certificate after the scheduler has read it. */
+/** The known state of a server's certificate after the scheduler has read it. */
 async function known(port: number) {
   const context = at(port)
   await createCertificateReader(context).run()
@@ -58,7 +61,7 @@ async function known(port: number) {
   return { certificates, dueMs: Number(due) * 1_000, notices: notices() }
 }
 
-/** What the owner was told of certificates. */
+/** Alerts about certificates. */
 const notices = (): string[] =>
   line.sent
     .map(({ messages }) => messages[0]!.text as string)

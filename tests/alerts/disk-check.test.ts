@@ -1,4 +1,4 @@
-/** The watch that alerts the owner goes on, whatever the disk does. */
+/** The alert watch continues whatever the disk does. */
 import { expect, test } from 'bun:test'
 import { createMetrics } from '#shared/runtime/metrics.ts'
 import { createDiskCheck as create, freeBytesOf } from '#shared/service/alerts/health-checks.ts'

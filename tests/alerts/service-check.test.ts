@@ -1,4 +1,4 @@
-/** A service of which no process reports causes an alert within a minute; an outage of the kv does not. */
+/** A service without any reporting process causes an alert within a minute; an outage of the kv does not. */
 import { afterAll, beforeAll, beforeEach, expect, test } from 'bun:test'
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -37,7 +37,7 @@ test('a silent service is named from the second check on, until it reports', asy
   for (const name of ServiceName.options) await reported(name, 1_000)
   expect(await check()).toBeNull()
   await reported('admin', SILENT_MS + 1_000)
-  // The kv's clock was set back by an hour since.
+  // The kv's clock has been set back by an hour.
   await reported('line-bot', -3_600_000)
   expect(await check()).toBeNull()
   expect(await check()).toMatchObject({

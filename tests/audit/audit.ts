@@ -1,4 +1,4 @@
-/** `bun run audit`: asks the registry for known faults of the packages in bun.lock. */
+/** `bun run audit`: queries the registry for known vulnerabilities of the packages in bun.lock. */
 import { join } from 'node:path'
 import { readCommandLine } from '#shared/runtime/command-line.ts'
 

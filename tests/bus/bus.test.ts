@@ -1,4 +1,4 @@
-/** One suite over both drivers of the bus port, and what only a server can do to one of them. */
+/** One suite for both drivers of the bus port, plus faults that only a server can cause. */
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test'
 import { connect } from 'nats'
 import { type Bus, CONCURRENCY } from '#shared/stores/bus/bus.ts'
@@ -8,11 +8,11 @@ import { type Server, startNats } from '#tests/helpers/servers.ts'
 import { describeOnServers, embeddedOnly } from '#tests/helpers/suite.ts'
 import { until } from '#tests/helpers/wait.ts'
 
-/** A bus that keeps what it reports and what it delivers. */
+/** A bus that records errors and deliveries. */
 class Member {
   readonly got: number[] = []
   readonly reports: unknown[] = []
-  /** How often the next events are rejected first. */
+  /** How many deliveries are rejected before one is accepted. */
   rejections = 0
   static async open(url: string): Promise<Member> {
     const member = new Member()
@@ -36,7 +36,7 @@ let server: Server | null = null
 beforeAll(async () => void (server = embeddedOnly ? null : await startNats()))
 afterAll(() => server?.close())
 
-/** A subject that no other test rings. */
+/** A subject that no other test uses. */
 const newSubject = () => `event.test.${crypto.randomUUID()}.happened`
 const members: Member[] = []
 afterEach(async () => void (await Promise.all(members.splice(0).map(({ bus }) => bus.close()))))
@@ -106,7 +106,7 @@ for (const [name, url] of [
       await until(() => member.bus.publish(subject, 0).then(() => true), 'the stream')
       const ids = Array.from({ length: 200 }, (_, i) => i + 1)
       await Promise.all(ids.map((id) => member.bus.publish(subject, id)))
-      // The sweep announces again what has waited for long.
+      // The sweep announces events again that have waited for long.
       if (url() === '') await Promise.all(ids.slice(100).map((id) => member.bus.publish(subject, id)))
       await until(() => handled.length > 200, 'the crowd')
       expect(handled.toSorted((a, b) => a - b)).toEqual([0, ...ids])

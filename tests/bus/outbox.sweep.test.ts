@@ -1,4 +1,4 @@
-/** What the sweep of the outbox leaves to the bus, and what it brings. */
+/** Which events the outbox's sweep leaves to the bus, and which it delivers. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { type Bus } from '#shared/stores/bus/bus.ts'
 import { openBus } from '#shared/stores/bus/open-bus.ts'
@@ -45,7 +45,7 @@ describeOnServers('the sweep', () => {
     await database?.drop()
   })
 
-  /** An event for which nobody rings. */
+  /** An event that is not announced on the bus. */
   const commitAt = (ms: number): Promise<Event> => {
     clockMs = ms
     return db.transaction((tx) => outbox.add(tx, 'event.admin.flush.requested', { requested_at: time(ms) }))
@@ -63,13 +63,13 @@ describeOnServers('the sweep', () => {
     })
     await ageIs(GRACE_MS / 1_000 + 0.001)
     may.resolve()
-    // A sweep takes the lower number first: the young one would have been before.
+    // A sweep handles lower numbers first, so the young event would have come earlier.
     await acted(old)
     expect(acts).toEqual([old.id])
     await ageIs(0)
     clockMs = START + GRACE_MS + 1
     await acted(young)
-    // Written by a process whose clock is ahead, while the bus is away.
+    // Written by a process whose clock is ahead, while the bus is down.
     const ahead = await commitAt(START + 60 * GRACE_MS)
     clockMs = START + GRACE_MS + 1
     await acted(ahead)

@@ -1,4 +1,4 @@
-/** The outbox over both drivers of database and bus: what is committed is handled, once in effect. */
+/** The outbox with both drivers of database and bus: every committed event takes effect once. */
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test'
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -69,7 +69,7 @@ for (const [name, open] of [
     const outboxes: Outbox[] = []
     const lines: string[] = []
     const metrics = createMetrics('test')
-    /** Events by id that a test's subscribers acted on. */
+    /** Number of times that this test's subscribers acted on each event, by id. */
     let acts = new Map<number, number>()
     const act = async ({ id }: Event): Promise<void> => void acts.set(id, (acts.get(id) ?? 0) + 1)
 
@@ -81,7 +81,7 @@ for (const [name, open] of [
       await bus?.close()
       await stack?.close()
     })
-    // A replica that ends closes its bus; the next test has another one.
+    // A stopped replica closes its bus; the next test opens another.
     afterEach(async () => {
       await Promise.all(outboxes.splice(0).map((outbox) => outbox.stop()))
       await bus?.close()
@@ -90,7 +90,7 @@ for (const [name, open] of [
       lines.length = 0
     })
 
-    /** A replica's outbox; it sweeps often, so that nobody waits for minutes. */
+    /** A replica's outbox; it sweeps often, to keep the test short. */
     const join = (on: Bus = bus, now: () => number = Date.now): Outbox => {
       const log = createLog({}, (line) => lines.push(line))
       const outbox = createOutbox(stack.db, on, now, { log, metrics }, { everyMs: 150, afterMs: 100 })
@@ -127,7 +127,7 @@ for (const [name, open] of [
       const event = await commit(outbox)
       await outbox.ring(event)
       await until(() => acts.has(event.id), 'the act to begin')
-      // Several sweeps find it unhandled meanwhile.
+      // Several sweeps find it unhandled in this time.
       await Bun.sleep(600)
       held.resolve()
       await until(() => isHandled(event), 'the event')

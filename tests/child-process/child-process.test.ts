@@ -1,4 +1,4 @@
-/** A child process on an order that wants too much: the order fails, and the next one is carried out. */
+/** A child process that exceeds a limit fails its order, and the next order succeeds. */
 import { afterEach, expect, test } from 'bun:test'
 import { join } from 'node:path'
 import { type Child, ChildFailed, type ChildOptions, openChild } from '#shared/runtime/child-process.ts'

@@ -1,12 +1,12 @@
-/** A child's program that takes as much of a processor, of memory or of time as it is told to. */
+/** A child program that uses the requested processor time, memory or wall time. */
 import { replyWith } from '#shared/runtime/child-reply.ts'
 
 export interface Appetite {
   /** Milliseconds of processor time. */
   readonly cpuMs?: number
-  /** Bytes of memory that is written to. */
+  /** Bytes of memory to write to. */
   readonly bytes?: number
-  /** Milliseconds of waiting. */
+  /** Milliseconds to wait. */
   readonly waitMs?: number
 }
 

@@ -1,4 +1,4 @@
-/** Prints what a child of the same user reads of this process's environment. */
+/** Prints what a child of the same user can read of this process's environment. */
 import { hideFromChildren } from '#shared/runtime/child-process.ts'
 
 if (process.argv[2] === 'hide') hideFromChildren()

@@ -30,7 +30,7 @@ interface PageQueue {
   checkIn(point: object): Promise<{ readonly ok: boolean }>
 }
 declare global {
-  /** The queue of the page, as the functions see it that run there. */
+  /** The page's queue, as functions that run in the page see it. */
   var queue: PageQueue
 }
 
@@ -93,7 +93,7 @@ test('a pilgrim checks in, sends a track and reads the profile; an operator expo
 test('the stream resumes after an interruption, and ends when the token is refused', async () => {
   const asked: (string | null)[] = []
   let cut: () => void = () => undefined
-  /** Breaks the connection off when the test says so. */
+  /** Breaks the connection on demand. */
   const breaking: Fetch = async (path, init) => {
     asked.push(new Headers(init.headers).get('last-event-id'))
     const response = await stack.fetch(path, init)
@@ -155,7 +155,7 @@ test('a script that is killed while it sends goes on where it was', async () => 
       },
     )
   const killed = begin(60)
-  // Some batches have been stored, others have not; one is on its way.
+  // Some batches are stored, others are not; one is in flight.
   await until(async () => (await storedOf(userId)).t.length > 0, 'a stored batch')
   killed.kill('SIGKILL')
   await killed.exited
@@ -208,7 +208,7 @@ async function walkInTwoTabs(context: BrowserContext, url: string, userId: strin
       ok: true,
     })
 
-  // Without a network everything is kept, through a reload, and in both tabs.
+  // Offline, everything is kept, across a reload and in both tabs.
   await context.route('**/api/**', (route) => route.abort())
   const first = await open()
   await record(first, 1, 2, 3)
@@ -219,12 +219,12 @@ async function walkInTwoTabs(context: BrowserContext, url: string, userId: strin
   const second = await open()
   await record(second, 5, 6)
 
-  // A request hangs in the tab that sends. The tab is closed; the other one takes over.
+  // A request hangs in the sending tab. The tab is closed, and the other one takes over.
   let inFlight = 0
   let mostAtOnce = 0
   const hanging = Promise.withResolvers<Route>()
   let hangs = true
-  // It comes before the one that refuses. Without any route, a retry could send everything.
+  // Added before the rejecting route is removed: without any route, a retry could send everything.
   await context.route('**/api/**', async (route) => {
     mostAtOnce = Math.max(mostAtOnce, ++inFlight)
     if (hangs) return hanging.resolve(route)
@@ -236,7 +236,7 @@ async function walkInTwoTabs(context: BrowserContext, url: string, userId: strin
   await first.evaluate(() => globalThis.dispatchEvent(new Event('online')))
   const sender = (await hanging.promise).request().frame().page()
   hangs = false
-  // The tab's request ends with it. Only then may the other one send.
+  // The request ends with its tab. Only then may the other tab send.
   inFlight--
   const other = sender === first ? second : first
   await sender.close()

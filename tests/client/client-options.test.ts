@@ -1,4 +1,4 @@
-/** What a client is created with, and what it says of a connection that fails. */
+/** Options of the client, and its errors when the connection fails. */
 import { expect, test } from 'bun:test'
 import { createClient } from '#shared/client/index.ts'
 

@@ -1,13 +1,13 @@
 /**
- * What the compiler refuses in calls of the client. Nothing is sent: the compiler is the test, and `bun run check` runs
- * it.
+ * Calls of the client that must not compile. Nothing is sent: the compiler is the test, run by `bun run
+ * check`.
  */
 import { expect, test } from 'bun:test'
 import { type Answer, type CheckInAnswer, createClient, type Data, type Input } from '#shared/client/index.ts'
 
 const client = createClient({ baseUrl: 'https://walk.example' })
 
-/** Calls that must not compile. An error that is missing fails the check: its directive is unused. */
+/** Calls that must not compile. If one does, its unused directive fails the check. */
 export const refused = {
   // @ts-expect-error: a misspelt field
   misspelt: () => client.syncTrack({ points: [{ latt: 'typo' }] }),
@@ -25,7 +25,10 @@ export const refused = {
   unchecked: async () => (await client.readHealth()).data,
 }
 
-/** Optional fields may be undefined, under exactOptionalPropertyTypes too, and a cursor is given as it was answered. */
+/**
+ * Optional fields may be undefined, even with exactOptionalPropertyTypes, and a cursor is passed as it was
+ * received.
+ */
 export const taken = {
   undefinedFields: (speed: number | undefined) =>
     client.checkIn({ lat: 24, lng: 120, speed, user_id: undefined }),

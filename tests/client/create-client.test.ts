@@ -1,6 +1,4 @@
-/**
- * The client against a server that answers what each test says: requests as they are sent, and every kind of failure.
- */
+/** The client against a server with scripted answers: the requests it sends, and every kind of failure. */
 import { afterAll, expect, test } from 'bun:test'
 import { basename } from 'node:path'
 import { createClient } from '#shared/client/index.ts'
@@ -32,7 +30,7 @@ const success =
   () =>
     Response.json({ ok: true, data }, { headers })
 
-/** The client's answer to this answer of the server, and the request. */
+/** The client's result for this answer of the server, and the request. */
 async function exchanged<T>(given: typeof answer, call: () => Promise<T>): Promise<{ got: T; sent: Seen }> {
   answer = given
   const got = await call()
@@ -56,7 +54,7 @@ async function bundledBytes(entry: string): Promise<number> {
     minify: true,
     naming: { chunk: '[name]-[hash].[ext]' },
   })
-  // Operators' pages load the stream when they use it.
+  // Operators' pages load the stream on demand.
   const scripts = outputs.filter(({ path }) => !basename(path).startsWith('stream-'))
   expect(scripts.length).toBeLessThan(outputs.length)
   const texts = await Promise.all(scripts.map((script) => script.text()))

@@ -41,7 +41,7 @@ const TSCONFIG = {
     target: 'ES2022',
     module: 'nodenext',
     lib: ['ES2022', 'DOM'],
-    // Of the repository come the types of `process` alone.
+    // Only the types of `process` come from the repository.
     types: ['node'],
     typeRoots: [join(ROOT, 'node_modules/@types')],
   },
@@ -54,7 +54,7 @@ beforeAll(async () => {
   const packed = await run(['bun', 'pm', 'pack', '--destination', project], join(ROOT, 'shared/client'))
   expect(packed.code).toBe(0)
   const dependencies = { 'pilgrimage-event-client': 'file:pilgrimage-event-client-1.0.0.tgz' }
-  // What the repository has installed already; the test then needs no registry.
+  // Uses packages that are already installed, so that the test needs no registry.
   const overrides = { idb: `file:${join(ROOT, 'node_modules/idb')}` }
   await Bun.write(
     join(project, 'package.json'),

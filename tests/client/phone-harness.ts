@@ -1,4 +1,4 @@
-/** A phone against a service whose answers the test gives, on a clock that the test moves. */
+/** A phone with scripted answers of the service, on a clock that the test moves. */
 import { afterAll } from 'bun:test'
 import {
   createClient,
@@ -37,7 +37,7 @@ export const SOON = { timeoutMs: 5_000, everyMs: 2 }
 const servers: Bun.Server<undefined>[] = []
 afterAll(() => Promise.all(servers.map((server) => server.stop(true))))
 
-/** A phone whose requests get the given answers. */
+/** A phone whose requests get the given answers, in order. */
 export function phone({
   store = createMemoryStore(),
   limits = {},
@@ -69,5 +69,5 @@ export function phone({
   return { queue: open(), open, asked, service, client, clock, network, sent, store, who }
 }
 
-/** Check-ins and points that wait. */
+/** Numbers of pending check-ins and points. */
 export const waitingOf = ({ waiting }: QueueState) => [waiting.checkIns, waiting.points]

@@ -1,4 +1,4 @@
-/** What the queue takes, and what it says of what it cannot take: times, places, pilgrims. */
+/** Input of the queue: which times, places and pilgrims it accepts, and its errors for the others. */
 import { expect, test } from 'bun:test'
 import { createClient, createMemoryStore, createTrackQueue, type Identity } from '#shared/client/index.ts'
 import { readTime } from '#shared/client/queue/queued-point.ts'

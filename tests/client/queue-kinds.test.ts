@@ -1,4 +1,4 @@
-/** What an app adds to the queue, what it holds back, and what a refusal costs. */
+/** Kinds that an app adds to the queue, what it holds back, and the effects of a rejection. */
 import { expect, test } from 'bun:test'
 import 'fake-indexeddb/auto'
 import {
@@ -21,7 +21,7 @@ function appPhone(kept: QueueStore = createMemoryStore()) {
   service.answer = (one) =>
     one.path.endsWith('checkin') ? Response.json({ ok: true, data: {} }, { status: 202 }) : stored(one)
   const settled: unknown[] = []
-  /** What the next requests of added kinds answer; null: it is taken. */
+  /** Responses to the next requests of added kinds; null: accepted. */
   const answers: (null | { code: string; status: number })[] = []
   const kind = (more: Partial<AddedKind> = {}): AddedKind => ({
     async send({ kind: name, fields, userId }) {
@@ -57,7 +57,7 @@ function appPhone(kept: QueueStore = createMemoryStore()) {
 test('added kinds go first, in their order, each entry once; what merges goes as one', async () => {
   const { queue, asked, settled, paths } = appPhone()
   await queue.checkIn(at(1))
-  // At once, so that their times collide.
+  // In parallel, so that their times collide.
   await Promise.all([
     queue.keep('choice', { a: 1, b: 1 }),
     queue.keep('choice', { b: 2 }),
@@ -154,7 +154,7 @@ test('a failure holds up its kind or all; an urgent kind is held up by its own a
   await queue.send()
   await queue.keep('alarm', {})
   await queue.send()
-  // Its good answer ends the wait of all.
+  // Its success ends the wait of all.
   expect(paths()).toEqual(['note', 'alarm', 'note'])
   answers.push({ code: 'unavailable', status: 503 })
   await queue.keep('alarm', {})
@@ -220,7 +220,7 @@ test.each([
   const { nextAttemptAt } = await queue.send()
   expect(nextAttemptAt! - clock.now()).toBe(expected)
   service.answer = stored
-  // The service has answered something else: only what was in between is over.
+  // The service has answered another request: only network failures are over.
   await queue.reconnected()
   await queue.send()
   expect(asked).toHaveLength('code' in body ? 1 : 2)

@@ -1,7 +1,7 @@
 /**
- * The queue against the real service, over a network that loses, repeats, reorders and holds up requests and answers,
- * on phones that are killed at any moment: everything that was recorded is stored once, and nothing leaves the phone
- * before it is durable.
+ * The queue against the real service, over a network that loses, repeats, reorders and delays requests and
+ * answers, on phones that are killed at any moment: every recorded point is stored once, and leaves the phone
+ * only when it is durable.
  */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import 'fake-indexeddb/auto'
@@ -25,31 +25,31 @@ import { openEmbeddedTestStack } from '#tests/helpers/open-test-stack.ts'
 import { admin, flushed, newPilgrimId, type TestStack } from '#tests/helpers/test-stack.ts'
 import { simulatedClock, simulatedLocks, simulatedNetwork } from './simulated-phone.ts'
 
-/** A network between a phone and the service that does to requests what each test says. */
+/** A network between a phone and the service, with scripted faults. */
 const FATES = [
   'delivered',
   /** The request does not arrive. */
   'request-lost',
-  /** The service acts on it, and its answer does not arrive. */
+  /** The service handles the request, and its answer is lost. */
   'answer-lost',
   /** It arrives twice; the phone gets the second answer. */
   'twice',
   /** The phone gives up, and the request arrives later, after others. */
   'late',
-  /** Neither an answer nor an error, until the phone gives up. */
+  /** No response and no error, until the phone gives up. */
   'hanging',
 ] as const
 type Fate = (typeof FATES)[number]
 
 interface FaultyNetwork {
   readonly fetch: Fetch
-  /** Delivers what is late. */
+  /** Delivers delayed requests. */
   settle(): Promise<void>
-  /** From now on everything is delivered. */
+  /** Delivers everything from now on. */
   heal(): void
 }
 
-/** @param fates of the requests, in order; further ones are delivered */
+/** @param fates fates of the requests, in order; further ones are delivered */
 function faultyNetwork(deliver: Fetch, fates: readonly Fate[]): FaultyNetwork {
   let left = [...fates]
   const late: (() => Promise<unknown>)[] = []
@@ -91,7 +91,7 @@ function faultyNetwork(deliver: Fetch, fates: readonly Fate[]): FaultyNetwork {
 
 const RUNS = 60
 const SEED = 20_260_412
-/** Beyond every wait of the queue. */
+/** Longer than any wait of the queue. */
 const LATER_MS = 120_000
 const HANGS_MS = 40
 const WRONG_MODE = 'm'.repeat(33)
@@ -107,14 +107,14 @@ afterAll(async () => {
   rmSync(directory, { recursive: true })
 })
 
-/** `fetch` to the service, which also checks every answer against the OpenAPI document. */
+/** `fetch` to the service, which also validates every response against the OpenAPI document. */
 const deliver = (url: string, init: RequestInit): Promise<Response> =>
   stack.fetch(url.slice(url.indexOf('/api')), init)
 const operator = createClient({ baseUrl: '', fetch: deliver, token: () => admin('owner')['X-Admin-Token'] })
 
 const keyOf = (kind: Kind, t: number): string => `${kind} ${t}`
 
-/** What the service stores of a pilgrim, pending or not: with each point as often as it is stored. */
+/** Stored points of a pilgrim, pending or not, with duplicates. */
 async function storedOf(userId: string): Promise<string[]> {
   const answer = await operator.exportUser({ userId })
   if (!answer.ok) {
@@ -132,7 +132,10 @@ const OPEN: Record<string, (name: string) => Promise<QueueStore>> = {
   indexedDb: openIndexedDbStore,
 }
 
-/** Store and locks as one process sees them: when it is killed, its calls never return, and its lock is free. */
+/**
+ * Store and locks as one process sees them: when it is killed, its calls never return and its lock is
+ * released.
+ */
 function processWith(store: QueueStore, locks: Locks | undefined) {
   const killed = Promise.withResolvers<never>()
   killed.promise.catch(() => undefined)
@@ -156,7 +159,8 @@ function processWith(store: QueueStore, locks: Locks | undefined) {
 }
 
 /**
- * A point of the walk: a second of it, sometimes the same second twice, sometimes with a mode that the service refuses.
+ * A point of the walk, identified by its second: sometimes repeated, sometimes with a mode that the service
+ * rejects.
  */
 const aPoint = fc.record({ second: fc.nat(300), isWrong: fc.nat(6).map((n) => n === 0) })
 const anAction = fc.oneof(
@@ -213,7 +217,7 @@ async function walked({ kind, hasLocks, batch, fates, actions }: Scenario) {
     of: Kind,
     points: readonly { second: number; isWrong: boolean }[],
   ) => {
-    // One second is always right or always wrong, so that what counts first does not matter.
+    // A given second is always valid or always invalid, so that the order does not matter.
     const given = points.map(({ second, isWrong }) => ({
       lat: 24 + second / 10_000,
       lng: 120.67,
@@ -225,7 +229,7 @@ async function walked({ kind, hasLocks, batch, fates, actions }: Scenario) {
     expect(kept).toEqual({ ok: true })
   }
 
-  /** All that left the phone is in the service, or was set aside. */
+  /** Everything that left the phone is in the service or was rejected. */
   const check = async () => {
     const waiting = await tabs[0]!.queue.waiting()
     const aside = (await tabs[0]!.queue.rejected()).map((point) => keyOf(point.kind, point.t))
@@ -251,7 +255,7 @@ async function walked({ kind, hasLocks, batch, fates, actions }: Scenario) {
       await check()
     }
   }
-  // In the end the network is there. What a killed process left in a lock ends with its requests.
+  // Finally the network recovers. Locks of killed processes are released with their requests.
   network.heal()
   await network.settle()
   for (let round = 0; round < 20 && (await tabs[0]!.queue.waiting()).length > 0; round++) {

@@ -1,4 +1,4 @@
-/** The stores of the queue: the same tests on each of them. */
+/** The stores of the queue: one suite for all. */
 import { afterAll, describe, expect, test } from 'bun:test'
 import 'fake-indexeddb/auto'
 import { mkdtempSync, rmSync } from 'node:fs'
@@ -32,7 +32,7 @@ async function filled(open: (name: string) => Promise<QueueStore>) {
   return { name, store }
 }
 
-/** All stores of these tests; a memory store does not survive. */
+/** All stores under test; a memory store does not survive a restart. */
 const STORES = [
   { kind: 'memory', survives: false, open: async () => createMemoryStore() },
   {
@@ -100,7 +100,7 @@ describe.each(STORES)('$kind', ({ open, survives }) => {
     expect(again.name).toBe(store.name)
     expect(await again.oldest('me', 'track', 9)).toEqual([point(300)])
     expect(await again.rejected('me')).toEqual([rejectedPoint(point(200))])
-    // Two at the same time see each other's changes.
+    // Two open at the same time see each other's changes.
     await again.settle([point(300)], [])
     expect(await store.counts('me', KINDS)).toEqual({ checkin: 1, track: 0, later: 0, rejected: 1 })
     await Promise.all([store.close(), again.close()])

@@ -1,4 +1,4 @@
-/** The IndexedDB store from one release to the next: what waits survives, and so it does on the way back. */
+/** The IndexedDB store across releases: pending entries survive an upgrade and a rollback. */
 import { expect, test } from 'bun:test'
 import 'fake-indexeddb/auto'
 import type { QueuedPoint } from '#shared/client/index.ts'
@@ -22,7 +22,7 @@ const point = (t: number): QueuedPoint => ({
 const REFUSED = { ...point(50), reason: 'too-old', message: null }
 const WAITS = { all: { failures: 2, notBefore: 5, ms: 3, code: 'network', message: 'gone' } } as const
 
-/** What the code of version 1 has written. It stays as it is, whatever later versions do. */
+/** A database as written by version 1. It stays the same, whatever later versions do. */
 function writeVersion1(name: string): Promise<void> {
   const done = Promise.withResolvers<void>()
   const request = indexedDB.open(name, 1)
@@ -55,10 +55,10 @@ interface Points {
   put(point: object): Promise<unknown>
 }
 
-/** The release after this one: it writes into each point when it was changed, and has one more object store. */
+/** The next release: it adds a change time to each point, and an object store. */
 const addStore: SchemaStep = async (db, transaction) => {
   db.createObjectStore('notes')
-  // A release's steps know the stores of their own version.
+  // The types of a release's steps are those of its own version.
   const points = transaction.objectStore('points') as unknown as Points
   for (const key of await points.getAllKeys()) await points.put({ ...(await points.get(key)), changed: true })
 }

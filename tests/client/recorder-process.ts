@@ -1,4 +1,4 @@
-/** A recorder as a script on Bun writes it: keeps a walk in a file, sends it, and may be killed at any moment. */
+/** A recorder as a Bun script: stores a walk in a file, sends it, and may be killed at any moment. */
 import { createClient, createTrackQueue } from '#shared/client/index.ts'
 import { openSqliteStore } from '#shared/client/queue/sqlite-store.ts'
 

@@ -1,7 +1,7 @@
-/** A phone's clock and network, both moved by the test. */
+/** A phone's clock and network, controlled by the test. */
 import type { Clock, Network } from '#shared/client/index.ts'
 
-/** A clock that stands still until it is moved; sleepers wake when their time has come. */
+/** A clock that stands still until it is moved; sleepers wake when their time is reached. */
 export function simulatedClock(startMs = Date.parse('2026-04-12T01:00:00Z')) {
   let nowMs = startMs
   const sleepers = new Set<{ readonly at: number; readonly wake: () => void }>()
@@ -18,7 +18,7 @@ export function simulatedClock(startMs = Date.parse('2026-04-12T01:00:00Z')) {
   }
   return {
     ...clock,
-    /** Moves the clock, also back. */
+    /** Moves the clock, also backwards. */
     move(ms: number): void {
       nowMs += ms
       for (const sleeper of sleepers) if (sleeper.at <= nowMs) sleeper.wake()
@@ -26,7 +26,7 @@ export function simulatedClock(startMs = Date.parse('2026-04-12T01:00:00Z')) {
   }
 }
 
-/** A network that the test turns on and off. */
+/** A network that the test switches on and off. */
 export function simulatedNetwork(): Network & { set(online: boolean): void } {
   let isOnline = true
   const listeners = new Set<() => void>()
@@ -43,7 +43,7 @@ export function simulatedNetwork(): Network & { set(online: boolean): void } {
   }
 }
 
-/** Web Locks of one browser: who asks for a held lock waits in line. */
+/** Web Locks of one browser: requests for a held lock are queued. */
 export function simulatedLocks(): NonNullable<Network['locks']> & { readonly mostAtOnce: number } {
   let last: Promise<unknown> = Promise.resolve()
   let held = 0

@@ -262,7 +262,7 @@ test('a new queue reads what an earlier one left, and tells its listeners', asyn
   expect(reloaded.state.loaded).toBe(true)
   await until(() => told.length > 0, 'a listener to be told', SOON)
   expect(told.at(-1)).toEqual([1, 2])
-  // Another tab has recorded meanwhile.
+  // Another tab has recorded in the meantime.
   await queue.record(at(4))
   await reloaded.waiting()
   expect(waitingOf(reloaded.state)).toEqual([1, 3])
@@ -336,7 +336,7 @@ test('a wait of an earlier run holds for send, and not after resume', async () =
 })
 
 const DAY_MS = 86_400_000
-/** A service that takes points up to five minutes ahead of its clock, and check-ins up to a day. */
+/** A service that accepts points up to five minutes ahead of its clock, and check-ins up to a day ahead. */
 const serviceOf =
   (nowMs: () => number, taken: Set<number>) =>
   ({ path, points, ...body }: Asked): Response => {
@@ -375,12 +375,12 @@ test.each([
     expect(early).toMatchObject({ rejected: 0, stopped: false, why: 'clock' })
     expect(early.nextAttemptAt).toBe(clock.now() + 60_000)
     expect(sent.flatMap(({ later }) => later)).toHaveLength(3)
-    // Points of before, by a clock that was right then, go at once; so does a check-in.
+    // Earlier points with correct times are sent at once; so is a check-in.
     await queue.record({ ...at(5), timestamp: clock.now() - aheadMs })
     await queue.checkIn(here(6))
     expect(waitingOf(await queue.send())).toEqual([0, 3])
     expect([...taken].filter((ms) => ms <= clock.now() - aheadMs)).toHaveLength(1)
-    // Until then one point a minute tries, also after a reload.
+    // Until then one point a minute is tried, even after a reload.
     const before = asked.length
     const reloaded = open()
     clock.move(60_000)
@@ -418,10 +418,10 @@ test('a clock that jumps: early points are sent when it is right again, also whe
   await queue.send()
   clock.move(-aheadMs)
   aheadMs = 0
-  // By the right clock the point is a minute too early.
+  // By the correct clock the point is a minute too early.
   const { nextAttemptAt, why } = await queue.send()
   expect({ why, ms: nextAttemptAt! - clock.now() }).toEqual({ why: 'clock', ms: 360_000 })
-  // What is recorded meanwhile does not wait for it.
+  // Points recorded meanwhile do not wait for it.
   await queue.record({ ...at(2), timestamp: clock.now() })
   expect(waitingOf(await queue.send())).toEqual([0, 1])
   clock.move(360_000)

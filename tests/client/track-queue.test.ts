@@ -1,4 +1,4 @@
-/** What the queue sends, deletes and sets aside. */
+/** What the queue sends, deletes and rejects. */
 import { expect, test } from 'bun:test'
 import { at, phone, refused, stored, waitingOf, START } from './phone-harness.ts'
 

@@ -1,12 +1,12 @@
-/** A comment names only what exists: a rename that forgets its comments fails here. */
+/** Names in comments exist in the code, so that a rename cannot leave an outdated comment. */
 import { expect, test } from 'bun:test'
 import { join } from 'node:path'
 import { parseSync } from 'oxc-parser'
 
 const ROOT = join(import.meta.dir, '../..')
-/** Names of other programs, which comments compare with or explain. */
+/** Names of other programs that comments mention. */
 const FOREIGN = new Set(['precompressed', 'file_server', 'zstdcat', 'fdatasync', 'AWS_SESSION_TOKEN'])
-/** How far behind a comment its parameters may stand. */
+/** How far after a comment its parameters may be, in characters. */
 const SIGNATURE = 900
 
 const filesOf = (pattern: string): string[] =>
@@ -17,11 +17,11 @@ const wordsIn = (text: string): string[] => text.match(/[A-Za-z_$][\w$]*/g) ?? [
 interface Comment {
   readonly file: string
   readonly text: string
-  /** The code that follows it. */
+  /** The code after the comment. */
   readonly next: string
 }
 
-/** The code without its comments, and the comments. */
+/** Splits a file into code and comments. */
 function split(file: string, source: string): { code: string; comments: Comment[] } {
   const found = parseSync(file, source).comments
   let [code, end] = ['', 0]
@@ -37,14 +37,17 @@ function split(file: string, source: string): { code: string; comments: Comment[
   return { code: code + source.slice(end), comments }
 }
 
-/** Names in backticks that stand in no code. */
+/** Names in backticks that do not occur in the code. */
 const unknownIn = ({ file, text }: Comment, known: ReadonlySet<string>): string[] =>
   [...text.matchAll(/`([A-Za-z_$][\w$]*)(?:\([^`]*\))?`/g)]
     .map(([, name]) => name!)
     .filter((name) => !known.has(name) && !FOREIGN.has(name))
     .map((name) => `${file}: ${name}`)
 
-/** Parameters that the following signature does not have. A group of named ones stands before its parts. */
+/**
+ * Documented parameters that are missing in the signature. If a group has documented parts, the group itself
+ * is skipped.
+ */
 const withoutParameter = ({ file, text, next }: Comment): string[] =>
   [...text.matchAll(/@param (\w+)/g)]
     .map(([, name]) => name!)

@@ -1,4 +1,4 @@
-/** The configuration: read whole, refused with every fault named, and documented as it is. */
+/** The configuration: read completely, rejected with every fault named, and documented correctly. */
 import { describe, expect, test } from 'bun:test'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -179,7 +179,7 @@ describe('the configuration', () => {
         expect.stringMatching(new RegExp(`^${given}: .*console, in the view Event`)),
       ])
       expect(unknownSettings({ [given]: 'x' })).toEqual([])
-      // Compose and Kubernetes pass an empty variable on.
+      // Compose and Kubernetes pass empty variables on.
       expect(faultsOf({ [given]: ' ' })).toEqual([])
     }
   })
@@ -308,7 +308,7 @@ describe('the configuration', () => {
   })
 
   test('docker-compose.yml passes every setting to the services', () => {
-    // These are the container’s own, or the embedded run’s.
+    // These are set by the container or the embedded run.
     for (const name of SETTING_NAMES)
       if (!['PORT', 'EVENT_PORT', 'EVENT_HOST'].includes(name))
         expect({ name, passed: new RegExp(`^  ${name}:`, 'm').test(compose) }).toEqual({ name, passed: true })

@@ -1,4 +1,4 @@
-/** The archive of map tiles is looked at when the service starts, and not when the first reader asks for it. */
+/** The archive of map tiles is checked when the service starts, not at the first request. */
 import { expect, test } from 'bun:test'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'

@@ -1,4 +1,4 @@
-/** What is checked by hand on the hot path is what the contracts say. */
+/** The hand-written checks of the hot path agree with the contracts. */
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { clustersEndpoint, writeClusters } from '#shared/contracts/clusters.ts'
@@ -33,7 +33,7 @@ const texts = [
   '\ud800',
   '走',
 ]
-/** Mostly right, often at the edge of it, sometimes anything at all. */
+/** Mostly valid values, often at a limit, sometimes arbitrary ones. */
 const like = (...right: unknown[]) =>
   fc.oneof(
     { weight: 12, arbitrary: fc.constantFrom(...right) },
@@ -80,7 +80,7 @@ const trackSync = fc.record({
 const RUNS = 3_000
 
 describe('the fast validation', () => {
-  /** Yes here is yes there, and the same value; how often it is yes is told. */
+  /** Accepts the same values with the same result. Returns the share of accepted values. */
   const agrees = (
     values: fc.Arbitrary<unknown>,
     quick: (value: unknown) => unknown,
@@ -109,7 +109,7 @@ describe('the fast validation', () => {
     ['of a check-in', checkIn, fastCheckIn, CheckInRequest],
     ['of a batch', trackSync, fastTrackSync, TrackSyncRequest],
   ] as const)('%s says what the contract says', (_, values, quick, slow) => {
-    // It is worth something only where it says yes often.
+    // The test is meaningful only if many values are accepted.
     expect(agrees(values, quick, slow)).toBeGreaterThan(0.05)
   })
 

@@ -1,4 +1,4 @@
-/** What gets past a contract can be stored: no text, no key and no moment that Postgres would refuse. */
+/** Every value that a contract accepts can be stored: no text, key or time that Postgres would reject. */
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { isNestedTooDeep } from '#shared/service/http/body.ts'
@@ -11,10 +11,10 @@ import { mutate, mutation, writeJson } from '#tests/tools/fuzz/json.ts'
 import { withoutReferences } from '#tests/tools/fuzz/references.ts'
 import { fromSchema, type Schema } from '#tests/tools/fuzz/schema.ts'
 
-/** Points and their times are looked at one by one, and what is not taken is only named again in the answer. */
+/** Points and their times are validated one by one; rejected ones only appear in the response. */
 const LOOKED_AT_LATER = ['points', 'track_points', 'gps_points', 'timestamp', 'ignored']
 
-/** Where a value holds what cannot be stored; null: nowhere. */
+/** Path of a value that cannot be stored; null: none. */
 function faultIn(value: unknown, path = ''): string | null {
   if (typeof value === 'string') return isStorableText(value) ? null : path
   if (typeof value !== 'object' || value === null) return null

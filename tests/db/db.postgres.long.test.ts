@@ -1,4 +1,4 @@
-/** What a Postgres server can do to the database port: stopped, restarted, frozen, slow, late. */
+/** The database port with a Postgres server that is stopped, restarted, frozen, slow or late. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { sql } from 'drizzle-orm'
 import postgres from 'postgres'
@@ -24,7 +24,7 @@ describeOnServers('a Postgres that fails', () => {
     await server?.close()
   })
   const ask = () => db.sql`SELECT value FROM kept`
-  /** Does as busy services: every connection of the pool is open. */
+  /** Opens every connection of the pool, as busy services do. */
   const useThePool = () =>
     Promise.all(Array.from({ length: 10 }, () => db.read(() => db.sql`SELECT pg_sleep(0.05)`)))
 
@@ -69,13 +69,13 @@ describeOnServers('a Postgres that fails', () => {
     for (const signal of ['SIGKILL', 'SIGINT'] as const) {
       await useThePool()
       await server.stop(signal)
-      // Written into connections that are closed, and not yet known to be.
+      // Sent on connections that are closed without the client knowing it.
       await Promise.allSettled(Array.from({ length: 20 }, () => ask()))
       await server.restart()
       await until(() => db.probe().then(() => true), 'the database to be back')
       const startedAt = performance.now()
       await Promise.all(Array.from({ length: 30 }, () => db.read(() => db.sql`SELECT pg_sleep(0.02)`)))
-      // One that is spoiled is given up after three seconds.
+      // A broken connection is given up after three seconds.
       expect(performance.now() - startedAt).toBeLessThan(2_900)
     }
   })
@@ -91,7 +91,7 @@ describeOnServers('a Postgres that fails', () => {
       db.transaction(async (tx) => {
         const [backend] = await tx.sql`SELECT pg_backend_pid() AS pid`
         await tx.sql`INSERT INTO kept VALUES (2)`
-        // The pool is waited for, so a connection that is lost is made anew at once.
+        // Queries wait for the pool, so a lost connection is replaced at once.
         const others = Array.from({ length: waiting }, () => db.sql`SELECT pg_sleep(0.02)`)
         await other.sql`SELECT pg_terminate_backend(${backend!.pid as number})`
         await Promise.allSettled(others)
@@ -180,7 +180,7 @@ describeOnServers('a Postgres that fails', () => {
       expect(performance.now() - startedAt).toBeWithin(500, 10_000)
       network.set({ kind: 'clear' })
       await until(() => client`SELECT 1`, 'another connection')
-      // One that takes its time, but says so, is waited for.
+      // A slow server that keeps responding is waited for.
       await client`SELECT pg_sleep(0.4)`
     } finally {
       await client.end({ timeout: 1 })
@@ -215,7 +215,7 @@ describeOnServers('a primary with a standby', () => {
     const startedAt = performance.now()
     await primary.stop('SIGKILL')
     for (const error of await Promise.all(firsts)) expect(isDatabaseUnavailable(error)).toBe(true)
-    // One host is gone, the other one takes no writes.
+    // One host is down, the other one is read-only.
     for (let i = 0; i < 4; i++) expect(isDatabaseUnavailable(await rejection(db.sql`SELECT 1`))).toBe(true)
     expect(performance.now() - startedAt).toBeLessThan(10_000)
 
@@ -223,7 +223,7 @@ describeOnServers('a primary with a standby', () => {
     await promoting`SELECT pg_promote()`
     await promoting.end()
     await until(() => db.probe().then(() => true), 'the new primary')
-    // Also with connections that are made anew while the first host is gone.
+    // Also for connections that are opened while the first host is down.
     const found = await Promise.all(
       Array.from({ length: 20 }, () => db.sql`SELECT pg_is_in_recovery() AS standby, pg_sleep(0.05)`),
     )

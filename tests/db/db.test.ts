@@ -1,4 +1,4 @@
-/** One suite over both drivers of the database port, and what is the embedded one's own. */
+/** One suite for both drivers of the database port, plus tests of the embedded one. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { readdirSync, writeFileSync } from 'node:fs'
 import { mkdir, rm } from 'node:fs/promises'
@@ -143,7 +143,7 @@ for (const [name, open] of [
       let isDone = false
       const query = db.sql`SELECT count(*) FROM generate_series(1, 6000000)`.execute()
       void query.then(() => (isDone = true))
-      // A thread that the query stops runs no timer before its end.
+      // If the query blocked the thread, no timer would fire before its end.
       for (let turns = 0; turns < 3; turns++) {
         await Bun.sleep(5)
         expect(isDone).toBe(false)
@@ -154,7 +154,7 @@ for (const [name, open] of [
 
 describe('the embedded database', () => {
   test('keeps what was committed over a restart', async () => {
-    // The suite's own, after its end.
+    // Opens the suite's own database again after its end.
     const again = await openDatabase({ url: '', dir: join(dir, 'embedded') })
     expect(await again.orm.select().from(outbox).where(eq(outbox.subject, 'both'))).toHaveLength(2)
     await migrateDatabase(again)
@@ -190,7 +190,7 @@ test('a busy embedded database does not time out, unless it is busy for long (lo
     await held.promise
   })
   await probe()
-  // The question of before is still under way, and becomes too old.
+  // The previous probe is still in progress, and becomes too old.
   await until(
     () =>
       probe().then(

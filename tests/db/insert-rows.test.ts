@@ -1,4 +1,4 @@
-/** Many rows at once, over both drivers of the database port. */
+/** Bulk inserts, with both drivers of the database port. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -97,7 +97,7 @@ for (const driver of ['embedded', 'Postgres'])
       const error = await rejection(insert([[6, 'before', 0, 0, true], thing]))
       expect(error instanceof ValueRefused || error instanceof postgres.PostgresError).toBe(true)
       expect((error as Error).message).toMatch(reason)
-      // Ten connections at most: none of them hangs.
+      // More queries than connections: none of them hangs.
       const answers = await Promise.all(Array.from({ length: 20 }, () => db.sql`SELECT id FROM things`))
       for (const answer of answers) expect([...answer]).toEqual([{ id: 7 }])
       await db.sql`TRUNCATE things`

@@ -1,4 +1,7 @@
-/** Migrations: forward only, one at a time, giving way on a live database; and a schema of another release refused. */
+/**
+ * Migrations: forward only, one at a time, yielding to a live database; the schema of another release is
+ * rejected.
+ */
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import { rm } from 'node:fs/promises'
 import type { Database } from '#shared/stores/db/db.ts'
@@ -21,7 +24,7 @@ import { SETTINGS } from '#tests/helpers/test-stack.ts'
 
 const NAMES = MIGRATIONS.map(({ name }) => name)
 const last = MIGRATIONS.at(-1)!
-/** What a release after this one might bring. */
+/** A migration of a later release. */
 const next = (sql: string): Migration => ({ name: '9999_next', madeMs: last.madeMs + 1, sql })
 const NEWER = /a newer release has migrated it\. Run that release/
 
@@ -66,7 +69,7 @@ describeOnServers('migrations on Postgres', () => {
     const migrations = [...MIGRATIONS, next('ALTER TABLE pilgrims ADD COLUMN shoe_size integer')]
     const migrating = migrateDatabase(db, { migrations })
     let slowestMs = 0
-    // Behind an ALTER that waits for a table every query of it waits: two seconds at most, and again and again.
+    // While an ALTER waits for a table, every query of that table waits: two seconds at most, repeatedly.
     const until = performance.now() + 2_600
     while (performance.now() < until) {
       const startedAt = performance.now()
@@ -164,7 +167,10 @@ test('the embedded run refuses a newer schema too (long)', async () => {
 })
 
 describe('each migration is safe while services run', () => {
-  /** Services of the release before still run, and tables are large: what would break or stop them. */
+  /**
+   * Services of the previous release still run, and tables are large: statements that would break or block
+   * them.
+   */
   const UNSAFE: [RegExp, string][] = [
     [/\bDROP\s+(TABLE|COLUMN)\b/i, 'takes away what running services use'],
     [/\bRENAME\b/i, 'takes away what running services use'],

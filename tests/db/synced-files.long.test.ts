@@ -1,4 +1,4 @@
-/** What the embedded database has committed is on disk, and not only with the operating system. */
+/** Commits of the embedded database are synced to disk. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { fdatasyncSync, readlinkSync } from 'node:fs'
 import { rm } from 'node:fs/promises'

@@ -27,7 +27,7 @@ describeFlushHarness('statistics without the kv', (harness) => {
       const found = await readPilgrimsDegraded({ ...stores, kv: away }, ids)
       expect(found.get('anna')).toEqual({ ...stored!, pending: null })
       expect([found.get('ben'), found.get('nobody')]).toEqual([null, null])
-      // What the bot answers with.
+      // The figures of the bot's answer.
       const context = { ...stores, kv: away } as unknown as ServiceContext
       for (const userId of ids) {
         const pilgrim = { userId, transport: {}, consumption: {} } as unknown as Pilgrim

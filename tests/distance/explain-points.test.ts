@@ -1,4 +1,4 @@
-/** The explanation of a day's points: each outcome, and the same sum as the fold's. */
+/** The explanation of a day's points: each outcome, with the same sum as the fold. */
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'
 import {

@@ -1,4 +1,4 @@
-/** A pilgrim's statistics: what is stored and what is pending, each point once, at every moment. */
+/** A pilgrim's statistics: stored and pending points, each counted once at every moment. */
 import { expect, test } from 'bun:test'
 import { type Point, foldPointOf, pack } from '#shared/points/point.ts'
 import type { Database, Tx } from '#shared/stores/db/db.ts'
@@ -12,7 +12,7 @@ import { jumbled, point, walk, wander } from '#tests/scheduler/walks.ts'
 const HOUR_MS = 3_600_000
 const DAY_MS = 86_400_000
 
-/** The statistics of the points, computed plainly. */
+/** The statistics of the points, computed directly. */
 function expected({ calendar }: FlushHarness, points: readonly Point[]): Statistics {
   const counting = points.filter(({ inRange }) => inRange).map(foldPointOf)
   const sums = { points: 0, checkins: 0, distanceMm: 0, carbonMg: 0 }
@@ -28,7 +28,7 @@ function expected({ calendar }: FlushHarness, points: readonly Point[]): Statist
   return { ...sums, firstMs, lastMs, shownMm: expect.any(Number) as number }
 }
 
-/** The database, noting the statements that are sent to it. */
+/** A database that records its statements. */
 function noting(db: Database): { db: Database; statements: string[] } {
   const statements: string[] = []
   const noted = <S extends Tx['sql']>(sql: S): S =>
@@ -109,7 +109,7 @@ describeFlushHarness('statistics', (harness) => {
     for (let i = 0; i < 5; i++) reads.push(await read('anna', counting))
     for (const statistics of reads) expect(statistics).toEqual(expected(harness, many))
     expect(entries).toBe(2_500)
-    // What comes is seen at once, as is what a flush stores, and what the pilgrim's own row says.
+    // New points appear at once, as do flushed points and changes of the pilgrim's own row.
     const more = [...many, ...walk(1, NOON + 2 * DAY_MS)]
     await harness.buffer('anna', more.slice(-1))
     expect(await read('anna', counting)).toEqual(expected(harness, more))
@@ -119,7 +119,7 @@ describeFlushHarness('statistics', (harness) => {
     expect(entries).toBe(2_500 + 2_501)
     await harness.flush()
     expect(await read('anna', counting)).toEqual(expected(harness, more))
-    // A few points are read each time, which costs less than keeping them.
+    // A few points are read again each time, which is cheaper than caching them.
     await harness.buffer('ben', walk(30))
     await read('ben', counting)
     await read('ben', counting)
@@ -133,7 +133,7 @@ describeFlushHarness('statistics', (harness) => {
     await harness.flush()
     await harness.buffer('anna', late)
     const { kv } = harness
-    // The reader has seen the buffer; then everything in it is flushed.
+    // Flush everything after the reader has read the buffer.
     const peekEach: Kv['peekEach'] = async (userIds) => {
       const pending = await kv.peekEach(userIds)
       await harness.flush()
@@ -144,7 +144,7 @@ describeFlushHarness('statistics', (harness) => {
 
     const later = walk(20, NOON - DAY_MS + 30_000, { lng: 120.68 })
     await harness.buffer('anna', later)
-    // The reader has seen what is late; before it reads the days of it, everything is flushed.
+    // Flush everything after the reader has read the late points, before it reads their days.
     const db: Database = {
       ...harness.db,
       async read(ask) {
@@ -164,10 +164,10 @@ describeFlushHarness('statistics', (harness) => {
     await harness.buffer('anna', late)
     const { db, statements } = noting(harness.db)
     expect(await read('anna', { db })).toEqual(expected(harness, [...days.flat(), ...late]))
-    // The end of that day is what it was, so that no later day has to be read.
+    // The day ends as before, so no later day has to be read.
     const readDays = () => statements.filter((text) => text.includes('FROM gps_points g')).length
     expect(readDays()).toBe(1)
-    // Who asks again is told the same without the day, until a point is added.
+    // A repeated read gives the same result without reading the day, until a point is added.
     expect(await read('anna', { db })).toEqual(expected(harness, [...days.flat(), ...late]))
     expect(readDays()).toBe(1)
     const later = walk(2, NOON - 2 * DAY_MS + 5 * 60_000 + 7_000, { lng: 120.671 })
@@ -209,7 +209,8 @@ describeFlushHarness('statistics', (harness) => {
       await read(userId, { db })
       counts.push(statements.length)
     }
-    // One, and a part of it that is noted by itself. Of many pending points the own row is read beside what is kept.
+    // Two statements: the day, and the part cached for itself. With many pending points the pilgrim's row
+    // is read as well.
     expect(counts).toEqual([2, 2, 4])
   })
 
@@ -240,7 +241,7 @@ describeFlushHarness('statistics', (harness) => {
     })
     expect(found.get('pending')).toMatchObject({ row: null, storedPoints: 0 })
     expect(found.get('both')).toMatchObject({ row: { displayName: null, photoCount: 0 }, storedPoints: 20 })
-    // One for all of them; what is late takes one of its own, and what it asks for.
+    // One statement for all pilgrims; late points add one to find and one to read them.
     expect(
       statements.filter((text) => text.includes('FROM unnest') && text.includes('pilgrim_totals')),
     ).toHaveLength(2)

@@ -15,7 +15,7 @@ const T = Date.parse('2026-04-11T01:00:00Z')
 const SECOND = 1_000
 const MINUTE = 60 * SECOND
 
-/** Sorts and folds; answers the segments and the state at the end. */
+/** Sorts and folds; returns the segments and the final state. */
 function foldAll(points: readonly FoldPoint[], from: FoldState = START) {
   const segments: Segment[] = []
   const end = fold(from, [...points].sort(byInstant), (segment) => segments.push(segment))

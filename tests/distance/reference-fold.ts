@@ -1,6 +1,7 @@
 /**
- * The sums of a pilgrim, computed from all points at once, as shared/README.md and the specification say it: the fold's
- * pseudo-code line by line, with the specification's factors, and no state between calls.
+ * Reference implementation of a pilgrim's sums, computed from all points at once, as in shared/README.md and
+ * the specification: the fold's pseudo-code line by line, with the specification's factors, and no state
+ * between calls.
  */
 import type { Calendar } from '#shared/core/rules/calendar.ts'
 import {
@@ -50,7 +51,7 @@ export function segmentOf(from: Fix, to: FoldPoint): Segment | null {
 
 const fix = ({ lat, lng, t }: Fix): Fix => ({ lat, lng, t })
 
-/** One point per instant, in order: the check-in where there is one. */
+/** One point per instant, in order: the check-in if there is one. */
 function onePerInstant(points: readonly FoldPoint[]): FoldPoint[] {
   const byInstant = new Map<number, FoldPoint>()
   for (const point of points) {
@@ -63,7 +64,7 @@ function onePerInstant(points: readonly FoldPoint[]): FoldPoint[] {
   return [...byInstant.values()].sort((a, b) => a.t - b.t)
 }
 
-/** Steps through the points in order, telling the state after each. */
+/** Folds the points in order, and reports the state after each. */
 export function plainFold(
   points: readonly FoldPoint[],
   count: (segment: Segment) => void,
@@ -97,7 +98,7 @@ export function plainFold(
       before = null
     }
   }
-  // A rough point counts as a point, and changes nothing else.
+  // A rough point is counted as a point, and changes nothing else.
   const exact = onePerInstant(points.filter(({ rough }) => !rough))
   for (const p of [...exact, ...points.filter(({ rough }) => rough)].sort((a, b) => a.t - b.t)) {
     if (!p.rough) take(p)

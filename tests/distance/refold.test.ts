@@ -15,7 +15,7 @@ import {
 import { recompute, type TotalsByPeriod } from './reference-fold.ts'
 import { histories, placeAt, point, identity } from '../rules/walks.ts'
 
-/** A phone's clock may run this far ahead of the place in time of its check-in. */
+/** How far a phone's clock may be ahead of the effective time of its check-in. */
 const CLOCK_AHEAD_MS = 86_400_000
 
 const isNothing = (sums: object): boolean => Object.values(sums).every((figure) => figure === 0)
@@ -33,12 +33,12 @@ function write(periods: TotalsByPeriod, { day, delta, end }: DayChange): void {
   }
 }
 
-/** One pilgrim without a point. */
+/** A pilgrim without points. */
 function createStoredPilgrim(calendar: Calendar) {
   const points = new Map<string, FoldPoint>()
   const periods: TotalsByPeriod = { days: {}, hours: {}, modes: {} }
 
-  /** The days from `from` on, ascending, and the last one before it. */
+  /** The days from `from`, ascending, preceded by the last day before it. */
   const readDays = (from: string): StoredDay[] => {
     const days = Object.keys(periods.days).sort()
     const first = days.findLast((day) => day < from) ?? from
@@ -53,7 +53,7 @@ function createStoredPilgrim(calendar: Calendar) {
   }
 
   return {
-    /** Stores a batch and folds what is new in it. Answers the days whose points had to be read again. */
+    /** Stores a batch and folds its new points. Returns the days whose points had to be read again. */
     flush(batch: readonly FoldPoint[]): string[] {
       const added = new Map<string, FoldPoint>()
       for (const point of batch)
@@ -78,7 +78,7 @@ function createStoredPilgrim(calendar: Calendar) {
       return reread
     },
 
-    /** All that is stored; hours and modes that sum to nothing are left out. */
+    /** All stored figures; hours and modes that sum to zero are omitted. */
     periods(): TotalsByPeriod {
       const something = <T extends object>(record: Record<string, T>) =>
         Object.fromEntries(Object.entries(record).filter(([, sums]) => !isNothing(sums)))
@@ -100,7 +100,7 @@ const MIDNIGHT = Date.parse('2026-04-11T00:00:00+08:00')
 const HOUR = 3_600_000
 const MINUTE = 60_000
 
-/** Flushes batch by batch and expects after each what all points so far give when computed at once. */
+/** Flushes batch by batch. After each, expects the same figures as from all points at once. */
 function flushAll(batches: readonly (readonly FoldPoint[])[], calendar = taipei) {
   const pilgrim = createStoredPilgrim(calendar)
   const reread = batches.map((batch) => pilgrim.flush(batch))
@@ -151,7 +151,7 @@ describe('what is read again', () => {
     fc.assert(
       fc.property(histories(), ({ calendar, points }) => {
         const pilgrim = createStoredPilgrim(calendar)
-        // What shares an instant comes together.
+        // Points of the same instant arrive together.
         const instants = Map.groupBy(points, ({ t }) => t)
         for (const [, together] of [...instants].sort(([a], [b]) => a - b))
           expect(pilgrim.flush(together)).toEqual([])
@@ -169,14 +169,14 @@ describe('what is read again', () => {
   test('also the next day, if the end of the day before changed, and no further', () => {
     const walk = [-20, 5, 20, 24 * 60 + 10].map((minute, n) => point(MIDNIGHT + minute * MINUTE, n * 500))
     const late = point(MIDNIGHT - 5 * MINUTE, 300)
-    // The last point of the 10th is now another one: the 11th begins there and ends as before.
+    // The 10th has another last point now: the 11th starts from it and ends as before.
     const { reread, pilgrim } = flushAll([walk, [late]])
     expect(reread).toEqual([[], ['2026-04-11']])
     expect(pilgrim.totals().distanceMm).toBe(1_500_000)
   })
 
   test('through days that are skipped as a whole', () => {
-    // Someone rests at one place for two days; the late point is what the third day's walk starts from.
+    // A pilgrim rests at one place for two days; the third day's walk starts from the late point.
     const rest = [0, 24, 48].map((hour) => point(MIDNIGHT + hour * HOUR + 9 * HOUR, 3))
     const walk = point(MIDNIGHT + 60 * HOUR, 2_000)
     const late = point(MIDNIGHT - HOUR, 0)
@@ -212,7 +212,7 @@ describe('the instant at which the anchor stands', () => {
   const rest = point(start.t + 10 * MINUTE, 2)
 
   test('is late', () => {
-    // The anchor stands at 0 m since `rest`; a check-in of that instant is another place, which takes its own.
+    // The anchor is at 0 m since `rest`; a check-in at that instant replaces the place.
     const checkIn = point(rest.t, 400, { kind: 'c' })
     const { reread, pilgrim } = flushAll([[start, rest], [checkIn]])
     expect(reread).toEqual([[], ['2026-04-11']])
@@ -242,7 +242,7 @@ describe('midnight', () => {
       [point(MIDNIGHT - 1, 950)],
     ])
     const { days } = pilgrim.periods()
-    // The point a millisecond before midnight takes the segment; the one at midnight is too soon after it.
+    // The point a millisecond before midnight ends the segment; the one at midnight follows too soon.
     expect(days['2026-04-10']).toMatchObject({ points: 2, distanceMm: 950_000 })
     expect(days['2026-04-11']).toMatchObject({ points: 1, distanceMm: 0 })
   })

@@ -1,4 +1,4 @@
-/** The points of a local day, as they are read to fold the day again. */
+/** The points of a local day, as read for folding the day again. */
 import { expect, test } from 'bun:test'
 import { readDayInPages, readPointsOfDays } from '#shared/points/totals/stored-days.ts'
 import { describeFlushHarness, NOON } from '#tests/scheduler/flush-harness.ts'

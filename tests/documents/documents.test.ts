@@ -14,7 +14,7 @@ test.each(Object.entries(REFERENCES))('%s is as `bun run references` writes it',
   expect(read(path)).toBe(text())
 })
 
-/** Anchors of a document's headings, as forges make them. */
+/** Anchors of a document's headings, as code hosts generate them. */
 const anchorsOf = (text: string): ReadonlySet<string> =>
   new Set(
     [...text.matchAll(/^#+ (.+)$/gm)].map(([, heading]) =>
@@ -25,7 +25,7 @@ const anchorsOf = (text: string): ReadonlySet<string> =>
     ),
   )
 
-/** Links of a document that lead to no file or no heading. */
+/** Links of a document whose file or heading does not exist. */
 function brokenLinks(path: string): string[] {
   const text = read(path).replaceAll(/```[^]*?```/g, '')
   const links = [...text.matchAll(/\]\(([^)\s]+)\)|src="([^"]+)"/g)].map(

@@ -1,4 +1,4 @@
-/** An installation on servers, for tests that call writers at a chosen moment. */
+/** An installation on servers, for tests that run writers at a chosen moment. */
 import { eraseUser } from '#services/admin/erasure/erase-pilgrim.ts'
 import { openEmbeddedBus } from '#shared/stores/bus/bus.embedded.ts'
 import { createOutbox } from '#shared/stores/bus/outbox.ts'

@@ -1,6 +1,6 @@
 /**
- * Erasures whose dependencies, or whose own process, are killed meanwhile. An erasure is recorded completely or not at
- * all. A repeated call never answers 404 while data remains. In the end no data remains.
+ * Erasures while their dependencies, or their own process, are killed. An erasure is recorded completely or
+ * not at all. A repeated call never returns 404 while data remains. Finally no data remains.
  */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { rename } from 'node:fs/promises'
@@ -24,7 +24,7 @@ const TEST_MS = 200_000
 const partsOf = async (answer: Response): Promise<string[]> =>
   Erasure.parse(((await answer.json()) as { data: unknown }).data).remaining
 
-/** Repeats an erasure until it answers 404, and checks that no data remains then. */
+/** Repeats an erasure until it returns 404, and then checks that no data remains. */
 async function repeat(stack: Pick<TestStack, 'fetch'>, places: Places, person: Person): Promise<void> {
   const words = [person.userId, ...wordsOf(person.before)]
   await until(
@@ -146,7 +146,7 @@ describeOnServers('an erasure under outages', () => {
         const server = victims[name]()
         await server.stop('SIGKILL')
         const answer = await erasing
-        // Caddy answers for a service that does not run.
+        // Caddy responds for a service that is down.
         expect([200, 202, 503]).toContain(answer?.status ?? 503)
         await server.restart()
         await repeat(stack, places, person)

@@ -1,4 +1,4 @@
-/** A person with data in every store, in words that nobody else uses. */
+/** A person with data in every store, in unique words. */
 import { join } from 'node:path'
 import { png } from '#tests/feedback-media/pictures.ts'
 import { deliver, lineEvent, textEvent } from '#tests/helpers/line-webhook.ts'
@@ -136,7 +136,7 @@ export const WRITES: Readonly<
     ]),
   'a photo to the bot': (stack, { userId }) =>
     deliver(stack, [lineEvent(userId, { type: 'message', message: { type: 'image', id: '1' } })]),
-  // Last, because no points are taken from then on.
+  // Last, because points are rejected from then on.
   'privacy taken back': (stack, { userId }) => post(stack, 'privacy', { user_id: userId, agreed: false }),
 }
 

@@ -1,6 +1,6 @@
 /**
- * Every kind of write at the same moment as an erasure. Earlier data is nowhere afterwards. The concurrent write is
- * refused, or belongs to a new person, of whom nothing remains after one more erasure.
+ * Every kind of write concurrently with an erasure. Afterwards no store contains the earlier data. The
+ * concurrent write is rejected, or belongs to a new person, of whom nothing remains after one more erasure.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import type { Environment } from '#shared/runtime/config/config.ts'
@@ -29,7 +29,7 @@ import {
 const SEED = Number(process.env.ERASURE_SEED ?? 1)
 const ROUNDS = process.env.FAULTS === 'long' ? 10 : 2
 const RACE_MS = 200_000
-/** Time until late data has been dropped: an event that the sweep delivers, a journal that is recovered. */
+/** Time until late data are dropped: an event that the sweep delivers, a journal that is replayed. */
 const SETTLED_MS = 30_000
 /** Typical time to draw a card. */
 const SPAN_MS = 700
@@ -86,7 +86,7 @@ for (const kind of ['embedded', 'real'] as const)
       await Bun.sleep(eraseMs)
       const response = await erase(stack, person)
       const { data } = (await response.json()) as { data: { remaining: string[] } }
-      // 202: a busy machine needs more than the 8 s in which a call answers. The rest goes on by itself.
+      // 202: a busy machine needs more than the 8 s of a call. The rest is done in the background.
       expect([200, 202], name).toContain(response.status)
       expect({ name, isDone: data.remaining.length === 0 }).toEqual({ name, isDone: response.status === 200 })
       await acting
@@ -109,7 +109,7 @@ for (const kind of ['embedded', 'real'] as const)
             ),
           ).not.toEqual([])
           await Promise.all(all.map(([name, person]) => race(name, person, random)))
-          // A call without new data about the person leaves not even the id.
+          // A call without new data about the person must not even leave the id.
           const derived = all.filter(([name]) => name in DERIVED).map(([, { userId }]) => userId)
           await expectNothing(places, [...all.flatMap(([, { before }]) => wordsOf(before)), ...derived])
           for (const [, person] of all) {

@@ -21,7 +21,7 @@ const OPTIONS = { replace: true, paused: false }
 /** Between them: reports, a survey, a card, a role, mentions, and points that are stored, pending and journaled. */
 const ERASED = ['walker-0', 'walker-1', 'walker-3']
 
-// Embedded with `bun run test:all` and where files are named.
+// Also embedded, in `bun run test:all` and when files are named.
 for (const kind of STACK_KINDS satisfies readonly Kind[])
   describe(`a backup from before an erasure, ${kind}`, () => {
     let opened: Opened
@@ -34,8 +34,8 @@ for (const kind of STACK_KINDS satisfies readonly Kind[])
     test('is restored without the people who were erased since, and with everybody else', async () => {
       const { installation, harness } = opened
       const { db } = installation
-      // The rows that are filled in by hand are counted, so that a difference below is the restore's; as only amounts
-      // that clients may send are.
+      // Counts rows that were inserted by hand, so that any difference comes from the restore. Reports
+      // contain only amounts that clients may send.
       await db.sql`
           UPDATE pilgrims SET consumption = '{"water": 3}', transport = '{"train": 12.5}' WHERE user_id = 'walker-0'`
       await rebuild(db, harness.calendar, { check: false, tell: () => undefined })
@@ -47,7 +47,7 @@ for (const kind of STACK_KINDS satisfies readonly Kind[])
       const walkedBefore = await walked()
       expect(walkedBefore).not.toEqual([{ people: 0 }])
       const backup = await verifyBackup(path)
-      // The installation's clock stands where the rig's does.
+      // The installation uses the harness's clock.
       expect(Date.parse(backup.header.made_at)).toBeLessThan(harness.nowMs)
       await restoreBackup(installation, backup, OPTIONS)
       const all = JSON.stringify(await contents(opened))

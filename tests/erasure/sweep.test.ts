@@ -1,4 +1,4 @@
-/** The sweep of erasures runs at its start and again and again, one round at a time. */
+/** The sweep of erasures runs at the start and then periodically, one round at a time. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { eraseUser } from '#services/admin/erasure/erase-pilgrim.ts'
 import {
@@ -99,7 +99,7 @@ describeOnServers('the sweep of erasures', () => {
     expect(await db.sql`SELECT subject, remaining FROM erasing`).toMatchObject([
       { subject: first, remaining: ['objects'] },
     ])
-    // The other sweep, of what late calls have stored.
+    // The other sweep, for data that late calls have stored.
     await put(cardKey(second))
     await removeLeftovers(poisoned)
     expect([await there(cardKey(first)), await there(cardKey(second))]).toEqual([true, false])
@@ -115,7 +115,7 @@ describeOnServers('the sweep of erasures', () => {
     const userId = newUser()
     await setPhone(context, { user_id: userId, phone: '0912345678' })
     await late.erase(userId)
-    // As a restore of an older backup leaves it.
+    // As left by a restore of an older backup.
     const screenshot = screenshotKey(`${'7d'.repeat(16)}.png`)!
     await objects.put(screenshot, new Uint8Array(1), { contentType: 'image/png' })
     await db.sql`

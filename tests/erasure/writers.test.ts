@@ -265,7 +265,7 @@ describeOnServers('writers that are late', () => {
     for (const one of [id, botId]) expect(await findShare(context, one)).toBeNull()
     expect(await linkOfPilgrim(context, userId, askedMs)).toBeNull()
     expect(await rejection(storeCard(context, card, PICTURE))).toMatchObject({ httpStatus: 404 })
-    // What a killed process has left is removed.
+    // Remains of a killed process are removed.
     await context.objects.put(namelessCardKey(userId), PICTURE, { contentType: 'image/png' })
     await removeLeftovers(context)
     expect(await found([userId])).toEqual([])
@@ -283,7 +283,7 @@ describeOnServers('writers that are late', () => {
     }
     const reads = createAddressLimit({ max: 100, windowMs: 60_000 })
     const given = { ...context, reads, addressOf: () => 'somewhere' } as ServiceContext
-    // A pilgrim with a point has a picture of their own.
+    // A pilgrim with a point has their own picture.
     const look: Cards['look'] = async (of, named) => {
       const seen = await cards.look(of, named)
       return { ...seen, portrait: { ...seen.portrait, isNewcomer: false }, stored: null, current: null }

@@ -1,6 +1,6 @@
 /**
- * Postgres is killed between writes and their answers: what was answered with success is in its rows, of every write of
- * a person or an operator that is not a point.
+ * Postgres is killed between writes and their responses: every acknowledged write of a person or an operator,
+ * other than a point, is stored.
  */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { submitFeedback, updateFeedback } from '#services/feedback-media/feedback/reports.ts'
@@ -24,10 +24,10 @@ import { openServiceParts, type ServiceParts } from '#tests/helpers/service-part
 
 const KILLS = 3
 const WRITERS = 4
-/** Answers of each writer before a kill. */
+/** Responses per writer before a kill. */
 const BEFORE = 15
 
-/** What a write was answered for: a query that finds a row. */
+/** What an acknowledged write promises: a query that finds a row. */
 type Promised = readonly [name: string, query: string]
 
 describeOnServers('answers of success', () => {
@@ -124,7 +124,7 @@ describeOnServers('answers of success', () => {
         text: { 'zh-Hant': 'x' },
       } as const
       await setNotifications(context, OPERATOR, { slots: [slot] })
-      // Another one may have replaced it; its entry in the audit log stays.
+      // A later one may have replaced it; its entry in the audit log stays.
       return `SELECT FROM audit_log WHERE action = 'set-notifications' AND details->'slots'->0->>'id' = '${userId}'`
     },
   }
@@ -167,7 +167,7 @@ describeOnServers('answers of success', () => {
         { timeoutMs: 60_000 },
       )
     }
-    // Some were under way at each kill.
+    // Some were in progress at each kill.
     expect(failed).toBeGreaterThanOrEqual(KILLS)
     expect(new Set(promised.map(([name]) => name)).size).toBe(Object.keys(WRITES).length)
     const missing: string[] = []

@@ -1,6 +1,7 @@
 /**
- * The clock of each process, and of Postgres, steps back and forward while the event goes on, and is then set right. Redis
- * does not start with the library: `tests/tracking/kv-clock-set-back.test.ts` moves what it has stored instead.
+ * The clocks of each process and of Postgres jump back and forward during the event, and are then corrected.
+ * Redis does not start with the library: `tests/tracking/kv-clock-set-back.test.ts` shifts its stored times
+ * instead.
  */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { dataEndpoint } from '#shared/contracts/tracking.ts'
@@ -18,7 +19,7 @@ import { CLOCK_NOTICED_MS, openClocks } from './suite/clocks.ts'
 const clocks = await openClocks()
 const HOUR_S = 3_600
 const STEPS_S = [-HOUR_S, HOUR_S, 24 * HOUR_S, 31 * 24 * HOUR_S]
-/** Each answer is at most this old: a refresh, a cached answer and a flush, on a busy machine. */
+/** Maximum age of each response: a refresh, a cached answer and a flush, on a busy machine. */
 const FRESH = { timeoutMs: 20_000, everyMs: 200 }
 
 describeOnServers('a clock that steps', () => {
@@ -55,8 +56,10 @@ describeOnServers('a clock that steps', () => {
   }
 
   /**
-   * What must hold at any moment: a check-in is seen, stored and reported, a pilgrim who hides is gone, nothing is deleted.
-   * @param isMapped false where check-ins are dated more than two days ahead: the map drops these (`old-positions.ts`)
+   * Invariants at any moment: a check-in is visible, stored and reported, a pilgrim who hides is gone,
+   * nothing is deleted.
+   * @param isMapped false if check-ins are dated more than two days ahead, which the map drops
+   *   (`old-positions.ts`)
    */
   async function expectAlive(isMapped: boolean): Promise<void> {
     const [ann, ben] = [newAppId(), newAppId()]

@@ -42,7 +42,7 @@ interface EndHarness {
 /** Pilgrims who get an achievement card, and others. */
 const ACHIEVERS = 5
 const WALKERS = 15
-/** A lock on the flush lasts 90 s. */
+/** Timeout: a lock on the flush lasts 90 s. */
 const DONE_MS = 200_000
 const HOUR_MS = 3_600_000
 /** Locks that a killed process may leave. */
@@ -125,7 +125,7 @@ async function openEndHarness(): Promise<EndHarness> {
     )
   }
 
-  /** Phones that send check-ins until they get `ended`. @returns the pilgrims who got 202 */
+  /** Phones that send check-ins until they get `ended`. @returns pilgrims with a 202 */
   const goOn = async (): Promise<string[]> => {
     const accepted: string[] = []
     await until(

@@ -12,7 +12,7 @@ const KILLS = 20
 const PILGRIMS = 100
 const POINTS = 20_000
 const DAY_MS = 86_400_000
-/** A flush of one slice takes about this long; a kill comes at any moment of it. */
+/** Duration of a flush of one slice; a kill may come at any moment of it. */
 const WORK_MS = 250
 const TEST_MS = 240_000
 

@@ -1,4 +1,4 @@
-/** The table of queues names tests and metrics that exist. */
+/** The table of queues refers to existing tests and metrics. */
 import { expect, test } from 'bun:test'
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'

@@ -1,4 +1,4 @@
-/** A few of the faults of `bun run test:faults`, in every run of the tests. */
+/** A selection of the faults of `bun run test:faults`, for every test run. */
 import { describeFaults } from './suite/describe-faults.ts'
 import { FAULTS } from './suite/faults.ts'
 import { openTestSystem } from './suite/test-system.ts'

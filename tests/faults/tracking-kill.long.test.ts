@@ -1,6 +1,6 @@
 /**
- * Tracking is killed at random moments under a stream of check-ins: while it runs or starts, and while the kv is
- * healthy, slow or stopped. Every check-in that was answered with 202 is stored once.
+ * Tracking is killed at random moments under a stream of check-ins: while it runs or starts, and while the kv
+ * is healthy, slow or stopped. Every check-in with a 202 is stored once.
  */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { readdirSync } from 'node:fs'
@@ -19,7 +19,7 @@ import { startService } from '#tests/helpers/test-stack-real.ts'
 import { until } from '#tests/helpers/wait.ts'
 
 const KILLS = 4
-/** Check-ins of each of the three streams, at most. */
+/** Maximum number of check-ins of each of the three streams. */
 const CHECK_INS = 4_000
 const TEST_MS = 60_000
 const SETTLE_MS = 30_000
@@ -30,14 +30,14 @@ const SEED = Number(process.env.TEST_SEED ?? Math.floor(Math.random() * 2 ** 31)
 /** One check-in of a pilgrim, with a track point. */
 interface Sent {
   readonly userId: string
-  /** Statuses of the answers, in order; 0 is no answer. */
+  /** Statuses of the responses, in order; 0: none. */
   readonly statuses: number[]
 }
 
 interface Phones {
   /** All that has been sent so far. */
   readonly sent: readonly Sent[]
-  /** Starts no new check-in; resolves when each has been answered with 202. */
+  /** Starts no new check-in; resolves when each has a 202. */
   stop(): Promise<void>
 }
 
@@ -56,7 +56,7 @@ function startPhones(name: string, urlNow: () => string): Phones {
     // A killed process closes its connections, so each request gets a new one.
     fetch: (path, init) => fetch(urlNow() + path, { ...init, keepalive: false }),
   })
-  /** The status of the answer; 0 when the process was killed during the request, whose outcome is unknown. */
+  /** The status of the response; 0 if the process was killed during the request, whose outcome is unknown. */
   const checkIn = async (given: Input<'checkIn'>): Promise<number> => {
     const answer = await client.checkIn(given)
     return answer.ok ? answer.status : answer.error.status
@@ -145,7 +145,7 @@ async function storedOtherwise(sql: postgres.Sql, sent: readonly Sent[]): Promis
   return users.filter((userId) => !right.has(userId))
 }
 
-/** What a test has for itself, because the tests run at the same time: they wait most of it. */
+/** Resources of one test, because the tests run concurrently: they mostly wait. */
 interface Own {
   readonly harness: Harness
   readonly random: () => number
@@ -168,9 +168,9 @@ describeOnServers('kill -9 of tracking', () => {
   afterAll(() => Promise.all([...own.values()].map(({ harness }) => harness.close())), TEST_MS)
 
   /**
-   * Kills a replica at random moments, and finally without a restart: another one then takes over.
-   * @param startMs the longest duration of a start; without a kv it waits for one
-   * @param trouble is called before each kill and breaks the kv
+   * Kills a replica at random moments, finally without a restart: another one then takes over.
+   * @param startMs maximum duration of a start; without a kv it waits for one
+   * @param trouble called before each kill, to break the kv
    */
   async function killing(
     name: (typeof TESTS)[number],
@@ -203,7 +203,7 @@ describeOnServers('kill -9 of tracking', () => {
   }
 
   const finish = async ({ harness, phones, survivor }: Awaited<ReturnType<typeof killing>>) => {
-    // Hundreds of check-ins, however long a busy machine takes for them, and some lost answers.
+    // Hundreds of check-ins, however slow the machine is, and some lost responses.
     await until(() => phones.sent.length > 200, 'hundreds of check-ins')
     await phones.stop()
     await harness.expectStoredOnce(phones.sent, survivor)

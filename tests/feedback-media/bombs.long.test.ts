@@ -1,4 +1,4 @@
-/** Pictures that are expensive to decode are refused, while cards and health are answered as usual. */
+/** Pictures that are expensive to decode are rejected, while cards and health respond as usual. */
 import { expect, test } from 'bun:test'
 import { drawCardEndpoint } from '#shared/contracts/cards.ts'
 import { uploadScreenshotEndpoint } from '#shared/contracts/feedback.ts'
@@ -12,7 +12,7 @@ import { png } from './pictures.ts'
 import { json } from './requests.ts'
 
 const MAX_BYTES = 102_400
-/** Bound of an answer that does not wait for the decoder, on a busy machine. */
+/** Time limit of a response that does not wait for the decoder, on a busy machine. */
 const ANSWER_MS = 5_000
 
 type Bytes = Uint8Array<ArrayBuffer>
@@ -52,7 +52,7 @@ describeBothStacks(
       await Promise.all([work.finally(() => (through = true)), ...watches])
     }
 
-    /** Each is accepted or refused within a bound, and a good picture after them is accepted. */
+    /** Each is accepted or rejected within a time limit, and a valid picture after them is accepted. */
     const survives = async (bombs: Record<string, Bytes>, refused: RegExp): Promise<void> => {
       for (const [name, bytes] of Object.entries(bombs)) {
         expect({ name, small: bytes.length <= MAX_BYTES }).toEqual({ name, small: true })
@@ -66,12 +66,12 @@ describeBothStacks(
     test('two pictures that take minutes are refused, repeatedly and concurrently', async () => {
       const { 'progressive JPEG, 600 empty scans': small, 'progressive JPEG, 2,800 empty scans': large } =
         await jpegBombs()
-      // Where all services share a process, a decoder that is still at work would delay the most.
+      // If all services share a process, a decoder that is still running would delay the most.
       const times = stack.kind === 'embedded' ? 3 : 2
       const attack = async (bytes: Bytes | undefined) => {
         for (let i = 0; i < times; i++) {
           const answer = await upload(bytes!)
-          // A processor that others use does not give it its two seconds before the decoder is late.
+          // On a busy processor the decoder times out before it has used its two seconds.
           if (answer.status === 503) await sentenceOf(answer, 503, 'unavailable')
           else expect(await sentenceOf(answer, 400, 'invalid-request')).toMatch(/^image: takes too long/)
         }

@@ -50,10 +50,10 @@ describeBothStacks('the end', (stack) => {
   test('cards are drawn, later changes redraw them, and feedback is closed', async () => {
     const fetch: Fetch = (path, init) => stack.fetch(path, init)
     const unlocked = [await walk(fetch), await walk(fetch)]
-    // What pilgrims write is never the name of a property.
+    // A language named like a property of an object.
     await fetch('/api/event/user/sync', json({ user_id: unlocked[0], language: 'valueOf' }))
     for (const missing of [{ survey: false }, { phone: false }]) await walk(fetch, missing)
-    // A pilgrim with a card gets the final one, also without the achievement.
+    // A pilgrim with a card gets the final one even without the achievement.
     const locked = await walk(fetch, { checkins: 1 })
     const lockedBefore = await etagOf(fetch, locked)
     await checkIn({ fetch }, locked)

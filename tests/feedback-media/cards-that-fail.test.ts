@@ -1,4 +1,4 @@
-/** A card that cannot be drawn holds up no other at the end of the event, whatever its fault is. */
+/** A card that cannot be drawn, for whatever reason, does not block others at the end of the event. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { createCardDrawing } from '#services/feedback-media/cards/draw-cards-at-end.ts'
 import type { Cards } from '#services/feedback-media/cards/draw-card.ts'
@@ -52,7 +52,7 @@ describeOnServers('cards at the end', () => {
     await drawing.drawAll()
     expect(tried.slice(7)).toEqual(['a', 'b', 'c', 'd', 'e'])
 
-    // A store that is away is no card's fault: nothing is set aside.
+    // An unavailable store is not the card's fault: nothing is recorded.
     nowMs += 600_001
     await context.db.sql`UPDATE share_cards SET failed_at = NULL`
     const away = () => Promise.reject(new ObjectsUnavailable('objects: away'))

@@ -1,4 +1,4 @@
-/** What one address can cost the decoder, which all share. */
+/** How much of the shared decoder one address can use. */
 import { afterEach, expect, test } from 'bun:test'
 import { type Decoder, openDecoder } from '#services/feedback-media/feedback/decode-picture.ts'
 import { Refusal } from '#shared/runtime/refusal.ts'
@@ -23,7 +23,7 @@ test('two pictures of an address are in the queue at a time, and others get thei
   ])
   expect(settled.at(-1)).toMatchObject({ reason: expect.objectContaining({ httpStatus: 503 }) })
   expect((await other).length).toBeGreaterThan(0)
-  // What is done makes room.
+  // A finished picture frees its place.
   expect((await decoder.asPng(png(8, 8), 'one')).length).toBeGreaterThan(0)
 })
 

@@ -1,4 +1,4 @@
-/** Feedback: what is accepted, who sees which fields, and how operators change it. */
+/** Feedback: what is accepted, who may read which fields, and how operators change it. */
 import { expect, test } from 'bun:test'
 import {
   type BoardItem,
@@ -45,7 +45,7 @@ function feedbackSearchTests(stack: TestStack): void {
     ])
     expect((await find(`search=${word}&status=fixing`)).items).toMatchObject([{ id: byNote }])
     expect((await find(`search=${word}&category=service`)).items).toMatchObject([{ id: byText }])
-    // What has a meaning in a pattern is a character like others.
+    // Pattern characters match literally.
     expect((await find(`search=${encodeURIComponent('100 % _')}`)).items.map(({ id }) => id)).toContain(
       byNote,
     )
@@ -57,7 +57,7 @@ function feedbackSearchTests(stack: TestStack): void {
   })
 }
 
-/** A report that is sent again, because its answer was lost, is stored once. */
+/** A report that is repeated because its response was lost is stored once. */
 function repeatedReportTests(stack: TestStack): void {
   const send = (fields: object) => stack.fetch(PATH, json({ description: 'No water', ...fields }))
   const submit = async (fields: object) => dataOf(await send(fields), submitFeedbackEndpoint)

@@ -1,4 +1,4 @@
-/** Reports that a manager has taken off the public board. */
+/** Reports that a manager has removed from the public board. */
 import { expect, test } from 'bun:test'
 import { marksOf } from '#services/feedback-media/feedback/reports.ts'
 import { auditEndpoint } from '#shared/contracts/audit.ts'

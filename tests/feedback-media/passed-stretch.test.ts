@@ -1,4 +1,4 @@
-/** What everybody sees of a way: the route between stations that were passed on days that are over. */
+/** The public part of a walk: the route between stations that were passed on past days. */
 import { expect, test } from 'bun:test'
 import { countPastPoints, readCardRoute } from '#services/feedback-media/cards/passed-stretch.ts'
 import type { StationedRoute } from '#shared/pilgrims/event-route.ts'
@@ -9,7 +9,7 @@ import { point } from '../scheduler/walks.ts'
 
 const MINUTE_MS = 60_000
 const DAY_MS = 86_400_000
-/** Twenty kilometres to the north, with a station every five. */
+/** Twenty kilometres northward, with a station every five. */
 const route = createRoute([
   [
     { lat: 24, lng: 120.6 },
@@ -23,7 +23,7 @@ const stations = [0, 5_000, 10_000, 15_000, 20_000].map((alongM): Station => ({
   ...route.at(alongM),
 }))
 
-/** A walk at 75 m a minute between two distances along the route, beside it by some metres. */
+/** A walk at 75 m a minute between two distances along the route, a few metres beside it. */
 const walkOf = (fromM: number, toM: number, startMs: number) =>
   Array.from({ length: Math.ceil((toM - fromM) / 75) + 1 }, (_, i) => {
     const { lat, lng } = route.at(Math.min(toM, fromM + i * 75))
@@ -54,15 +54,15 @@ describeFlushHarness('the public part of a way', (harness) => {
     const line = before!.passed[0]!
     expect([line[0]!.lat, line.at(-1)!.lat]).toEqual([stations[1]!.lat, stations[2]!.lat])
     for (const { lat, lng } of line) expect(route.project({ lat, lng }).offM).toBeLessThan(1)
-    // Who takes the ends of the drawing for home and the last place is wrong by far; of the way itself they would be
-    // right.
+    // Taking the ends of the drawn stretch for home and last place gives a large error; the ends of the
+    // walk itself would be right.
     const places = await harness.db.sql<Place[]>`
       SELECT lat, lng FROM gps_points WHERE user_id = 'anna' ORDER BY recorded_at`
     const offM = (ends: readonly Place[]) =>
       [distanceMm(ends[0]!, HOME), distanceMm(ends.at(-1)!, route.at(12_000))].map((mm) => mm / 1_000)
     expect(Math.min(...offM(line))).toBeGreaterThan(500)
     expect(Math.max(...offM(places))).toBeLessThan(50)
-    // Nothing of today changes the picture, nor when it is drawn anew.
+    // Today's points change neither the picture nor its version.
     await store('anna', walkOf(12_000, 16_000, NOON - 2 * 60 * MINUTE_MS))
     expect(await readCardRoute(given(harness), 'anna')).toEqual(before)
     expect(await countPastPoints(given(harness), 'anna')).toBe(points)

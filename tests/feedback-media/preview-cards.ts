@@ -23,7 +23,7 @@ import { cardOf } from '#services/feedback-media/cards/card-layout.ts'
 interface Sample {
   readonly title: string
   readonly facts: CardFacts
-  /** Null: the event has none. */
+  /** Null: the event has no route. */
   readonly route: CardRoute | null
 }
 

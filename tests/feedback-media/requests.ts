@@ -1,4 +1,4 @@
-/** Requests as clients write them. */
+/** Requests in the form that clients send. */
 
 /** A POST with a JSON body. */
 export const json = (body: unknown, headers: Record<string, string> = {}): RequestInit => ({

@@ -1,4 +1,4 @@
-/** Screenshots: what is accepted, what is refused, and what is served. */
+/** Screenshots: what is accepted, rejected and served. */
 import { expect, test } from 'bun:test'
 import { screenshotEndpoint, uploadScreenshotEndpoint } from '#shared/contracts/feedback.ts'
 import { dataOf, expectCommonHeaders, sentenceOf } from '#tests/helpers/answers.ts'

@@ -1,4 +1,4 @@
-/** From when to when a link shows what: links end after 180 days, and the line of a walk begins when it is shown. */
+/** What a link shows and until when: it ends after 180 days, and the line begins when it is first shown. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { eq } from 'drizzle-orm'
 import { changeShare, createShare, listShares } from '#services/feedback-media/shares/manage-shares.ts'
@@ -30,7 +30,7 @@ describeOnServers('the time of a link', () => {
   })
   afterAll(() => late?.close())
   const at = (nowMs: number): ServiceContext => ({ ...late.context, now: () => nowMs })
-  /** An ended link draws no card. */
+  /** An expired link draws no card. */
   const noCards = {
     look: () => Promise.reject(new Error('a card of an ended link is drawn')),
   } as unknown as Cards
@@ -69,16 +69,16 @@ describeOnServers('the time of a link', () => {
     const shown = async (minute: number) =>
       (await lineAt(MADE + minute * MINUTE_MS, id)).map((t) => (t - MADE) / MINUTE_MS)
     const until = (from: number) => Array.from({ length: 120 - from }, (_, i) => from + i)
-    // Passed on without the place, and changed after half an hour.
+    // Shared without the position, and changed after half an hour.
     await set(30, 1)
     expect(await shown(45)).toEqual(until(30))
-    // More time while it is shown is no break.
+    // Extending the time while the position is shown does not restart the line.
     await set(50, 1)
     expect(await shown(55)).toEqual(until(30))
     await set(60, null)
     await set(80, 1)
     expect(await shown(85)).toEqual(until(80))
-    // The time has run out before it is set anew.
+    // The time has expired before it is extended.
     await set(80 + 61, 1)
     expect(await shown(80 + 62)).toEqual([])
   })
@@ -88,7 +88,7 @@ describeOnServers('the time of a link', () => {
     const { id } = await createShare(at(MADE), { user_id: userId, live_hours: 6, show_name: false })
     const count = 10_000
     const times = Array.from({ length: count }, (_, i) => MADE + Math.floor((i * 6 * 60 * MINUTE_MS) / count))
-    // Each part of this line that is left out costs a look at all of the rest.
+    // A shape that makes simplifying expensive: each omitted part costs a pass over the rest.
     await send(userId, times, (i) => 120.67 + ((i % 2 === 0 ? 1 : -1) * (count - i)) / count)
     const line = await lineAt(times.at(-1)!, id)
     expect(line.length).toBeLessThanOrEqual(6 * 60 * 4 + 1)
@@ -103,7 +103,7 @@ describeOnServers('the time of a link', () => {
 
     expect((await show(LAST, id)).status).toBe(200)
     expect((await listShares(at(LAST), userId)).items.map((one) => one.id)).toEqual([id])
-    // A change does not make a link live longer.
+    // A change does not extend a link's lifetime.
     const changed = await changeShare(at(LAST), id, { user_id: userId, live_hours: 240 })
     expect(changed.expires_at).toBe(share.expires_at)
 
@@ -132,7 +132,7 @@ describeOnServers('the time of a link', () => {
     const userId = newAppId()
     const { id } = await createShare(at(MADE), { user_id: userId, show_name: true })
     expect(await findShare(at(MADE), id)).not.toBeNull()
-    // A release that runs beside this one may know of no links.
+    // A concurrently running older release may not know links.
     await sql`UPDATE pilgrims SET participant_status = 'withdrawn' WHERE user_id = ${userId}`
     expect(await findShare(at(MADE), id)).toBeNull()
     await sql`UPDATE pilgrims SET participant_status = 'active', consent_withdrawn = true WHERE user_id = ${userId}`
@@ -160,9 +160,9 @@ describeOnServers('the time of a link', () => {
       [over.id]: [null, null],
       [live.id]: [until, new Date(LAST)],
     })
-    // A time that is over may be set anew.
+    // An expired time may be set again.
     await changeShare(at(LAST), over.id, { user_id: userId, live_hours: 2 })
-    // The scheduler does so at its start and each hour.
+    // The scheduler does this at its start and each hour.
     const maintenance = createMaintenance(at(LAST + 1))
     maintenance.start()
     await maintenance.stop()

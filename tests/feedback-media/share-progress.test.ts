@@ -1,4 +1,4 @@
-/** How a pilgrim gets on, and how a page of a link says it. */
+/** A pilgrim's progress, and its description on a link's page. */
 import { expect, test } from 'bun:test'
 import { Language } from '#shared/contracts/bot.ts'
 import { type Fix, progressOf, shownWay } from '#services/feedback-media/shares/progress.ts'
@@ -10,7 +10,7 @@ import { LEVELS } from '#shared/core/rules/levels.ts'
 
 const MINUTE = 60_000
 const NOW = Date.parse('2026-04-12T04:00:00Z')
-/** Twenty kilometres to the north. */
+/** Twenty kilometres northward. */
 const route = createRoute([
   [
     { lat: 24, lng: 120.6 },
@@ -24,7 +24,7 @@ const station = (name: string, alongM: number): Station => ({
   ...route.at(alongM),
 })
 const stations = [station('南', 1_000), station('北', 12_000)]
-/** Walks at 4.5 km/h for these minutes, until `endMs`, from a distance along the route. */
+/** Walks at 4.5 km/h for these minutes, ending at `endMs`, starting at a distance along the route. */
 const walking = (minutes: number, endMs: number, fromM = 3_000): Fix[] =>
   Array.from({ length: minutes + 1 }, (_, i) => ({
     ...route.at(fromM + i * 75),
@@ -41,7 +41,7 @@ test('a walking pilgrim has a speed, a place on the route, and a time at the nex
   expect(progress).toMatchObject({ isHeard: true, silentMs: MINUTE, restsSinceMs: null, speedKmh: 4.5 })
   expect(progress.alongKm).toBeCloseTo(6, 1)
   expect(progress.next!.station.name).toBe('北')
-  // 6 km at 4.5 km/h are 80 minutes.
+  // 6 km at 4.5 km/h take 80 minutes.
   expect((progress.next!.expectedMs! - NOW) / MINUTE).toBeWithin(78, 80.5)
 })
 
@@ -125,14 +125,14 @@ test('the map gets the line without times, no more exact than a small picture, a
   const last = noisy.at(-1)!
   expect(line.at(-1)).toEqual([Number(last.lng.toFixed(5)), Number(last.lat.toFixed(5))])
   expect(line.every((place) => place.length === 2)).toBe(true)
-  // Beginnings within five metres of each other are one place, or lie at the edge between two.
+  // Starts within five metres of each other are the same place, or adjacent ones.
   const begun = Array.from({ length: 20 }, (_, i) => {
     const [first, ...rest] = walking(200, NOW, 500)
     const [told] = shownWay([{ ...first!, lat: first!.lat + (i * 0.25) / 111_195 }, ...rest], []).line
     return String(told)
   })
   expect(new Set(begun).size).toBeLessThanOrEqual(2)
-  // A pilgrim at rest is one place: the noise of the phone is not told.
+  // A pilgrim at rest is one place: the phone's noise is not revealed.
   const still = resting(30, NOW, 4_500).map((fix, i) => ({ ...fix, lng: fix.lng + (i % 2) * 1e-5 }))
   expect(
     shownWay(

@@ -1,4 +1,6 @@
-/** How often a link was opened: counted in memory, written together, never in anybody's way, and gone with the link. */
+/**
+ * Views of a link: counted in memory, written in batches without blocking anyone, and deleted with the link.
+ */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { eq } from 'drizzle-orm'
 import { createViewCounter } from '#services/feedback-media/shares/count-views.ts'
@@ -40,13 +42,13 @@ describeOnServers('the views of a link', () => {
     expect(popular.share).toMatchObject({ views: 0, last_viewed_at: null })
     for (let i = 0; i < 20_000; i++) counter.count(popular.share.id)
     counter.count(other.share.id)
-    // A process that is killed here loses these: nothing is written yet.
+    // Nothing is written yet: a kill here loses these views.
     expect(await viewsOf(popular.userId)).toEqual([[0, null]])
     await counter.write()
     expect(statements).toBe(1)
     expect(await viewsOf(popular.userId)).toEqual([[20_000, '2026-04-12T04:00:00.000Z']])
     expect(await viewsOf(other.userId)).toEqual([[1, '2026-04-12T04:00:00.000Z']])
-    // A replica with a slower clock moves nothing back; nothing is counted twice.
+    // A replica with a slower clock moves no time back; nothing is counted twice.
     const slow = createViewCounter(at(NOON - 3_600_000))
     slow.count(popular.share.id)
     await Promise.all([slow.write(), counter.write()])
@@ -84,7 +86,7 @@ describeOnServers('the views of a link', () => {
     await late.erase(erased.userId)
     for (let i = 0; i < 3; i++) await counter.write()
     expect(await late.found([revoked.share.id, erased.share.id])).toEqual([])
-    // Whoever sends invented ids fills the memory up to its bound, until the next writes.
+    // Invented ids fill the memory only up to its limit, until the next write.
     while (counter.count(newShareId()));
     const { userId, share } = await make()
     expect(counter.count(share.id)).toBe(false)

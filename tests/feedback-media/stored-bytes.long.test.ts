@@ -1,4 +1,4 @@
-/** What an address stores in an hour is bounded by its bytes, whatever the pictures weigh that it sends. */
+/** The bytes that an address stores per hour are limited, whatever the size of the sent pictures. */
 import { expect, test } from 'bun:test'
 import { uploadScreenshotEndpoint } from '#shared/contracts/feedback.ts'
 import { dataOf } from '#tests/helpers/answers.ts'
@@ -10,7 +10,7 @@ const MB = 1_000_000
 test('an address stores 20 MB of pictures in an hour, and is told when it may go on', async () => {
   const stack = await openEmbeddedTestStack({})
   try {
-    // Stored, it has forty times as many bytes.
+    // It is forty times as large when stored.
     const body = await smoothNoise(1_300)
     let bytes = 0
     for (;;) {

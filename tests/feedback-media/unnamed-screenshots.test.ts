@@ -1,4 +1,4 @@
-/** Screenshots that nothing names are deleted after a week, and none that somebody names at that moment. */
+/** Unreferenced screenshots are deleted after a week, unless a reference is added at that moment. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { submitFeedback } from '#services/feedback-media/feedback/reports.ts'
 import { deleteUnnamedScreenshots, UNNAMED_MS, createMaintenance } from '#services/scheduler/maintenance.ts'
@@ -43,7 +43,7 @@ describeOnServers('screenshots that nothing names', () => {
   const namedBy = async (key: string) =>
     (await late.context.db.sql`SELECT FROM feedback WHERE screenshot_url = ${urlOf(key)}`).length
 
-  /** The object store, with one method that begins and then waits. */
+  /** The object store, with one method that starts and then waits. */
   function pausing(method: 'head' | 'delete') {
     const [began, goOn] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
     const { objects } = late.context
@@ -79,7 +79,7 @@ describeOnServers('screenshots that nothing names', () => {
         ${JSON.stringify([{ type: 'image', originalContentUrl: urlOf(sent) }])}::text::jsonb, gen_random_uuid(), now())`
     expect(await sweep(late.context.objects, Date.now() + UNNAMED_MS - 60_000)).toBe(0)
     expect(await isThere(forgotten)).toBe(true)
-    // The scheduler does so at its start and each hour, by the clocks of the stores.
+    // The scheduler does this at its start and each hour, by the clocks of the stores.
     const { objects } = late.context
     const aged: Objects = {
       ...objects,

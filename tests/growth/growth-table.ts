@@ -1,10 +1,10 @@
 /**
- * Everything that a request or a day makes larger: keys of Redis, tables, objects and files, each with its bound.
- * `hostile-day.long.test.ts` compares it with what is there after a day of invented pilgrims.
+ * Everything that grows with requests or days: keys of Redis, tables, objects and files, each with its bound.
+ * `hostile-day.long.test.ts` compares the bounds with the sizes after a day of fake pilgrims.
  */
 import type { ServiceName } from '#shared/contracts/endpoint.ts'
 
-/** What is counted to bound a size. */
+/** Units by which sizes are bounded. */
 export const UNITS = {
   pilgrim: 'pilgrims, invented ids included',
   point: 'pending or stored points',
@@ -18,11 +18,11 @@ export type Unit = keyof typeof UNITS
 export interface Growth {
   /** The service that writes most of it. */
   readonly owner: ServiceName | 'all'
-  /** What makes it larger. */
+  /** What makes it grow. */
   readonly grows: string
-  /** It has at most the sum of these bytes: `fixed`, and so many for each of a unit. */
+  /** Maximum size: the sum of `fixed` bytes and this many bytes for each unit. */
   readonly bytes: { readonly fixed: number } & Readonly<Partial<Record<Unit, number>>>
-  /** How it becomes smaller. */
+  /** What makes it shrink. */
   readonly shrinks: string
 }
 
@@ -105,7 +105,8 @@ export const KEYS: Readonly<Record<string, Growth>> = {
 
 const PER_CALL = { call: 2 * KB }
 export const TABLES: Readonly<Record<string, Growth>> = {
-  // 200,000 points of a day and pilgrim in the area, then its track points are rejected (`points/full-days.ts`).
+  // 200,000 points per day and pilgrim in the area; then track points are rejected
+  // (`points/full-days.ts`).
   gps_points: growth('scheduler', 'stored points', { fixed: 2 * MB, point: 400 }, ERASED),
   dead_letters: growth(
     'scheduler',
@@ -245,6 +246,6 @@ export const FILES: Readonly<Record<string, Growth>> = {
   ),
 }
 
-/** The most bytes that it may have, of so many units. */
+/** Maximum size in bytes for these numbers of units. */
 export const boundOf = ({ bytes }: Growth, counts: Readonly<Record<Unit, number>>): number =>
   (Object.keys(UNITS) as Unit[]).reduce((sum, unit) => sum + (bytes[unit] ?? 0) * counts[unit], bytes.fixed)

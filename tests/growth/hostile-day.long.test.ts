@@ -1,6 +1,6 @@
 /**
- * After a day of invented pilgrims, long texts and every kind of write, whatever has become larger is in the table of
- * growth, and is within its bound.
+ * After a day of fake pilgrims, long texts and every kind of write, everything that has grown is in the
+ * growth table and within its bound.
  */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { readdirSync, statSync } from 'node:fs'
@@ -13,17 +13,17 @@ import { describeOnServers } from '#tests/helpers/suite.ts'
 
 const INVENTED = 20
 const LONG = 'x'.repeat(100)
-/** Longer texts than the examples have. */
+/** Bodies with longer texts than the examples. */
 const LONG_BODIES: Readonly<Record<string, object>> = {
   syncProfile: { display_name: '雨'.repeat(200) },
   submitFeedback: { description: '雨'.repeat(2_000) },
 }
-/** Writes that end the day for the others. The end of the event asks for the last flush. */
+/** Writes that would end the day for the others. The end of the event requires a final flush. */
 const LAST = ['revokeTrackerOfUser', 'revokeTracker', 'eraseUser', 'eraseOwnData', 'setStatus', 'endActivity']
-/** Writes that are refused: one before has taken away what they take, and no rehearsal is on. */
+/** Writes that are rejected: an earlier one has deleted their target, and no rehearsal is on. */
 const REFUSED = ['requeueDeadLetter', 'revokeTracker', 'revokeSharesOfUser', 'resetRehearsal']
 
-/** The name in a table of growth: the most exact pattern that fits. */
+/** The name in a growth table: the most specific pattern that matches. */
 function nameOf(table: Readonly<Record<string, Growth>>, found: string): string | undefined {
   const fits = Object.keys(table).filter((pattern) =>
     new RegExp(

@@ -1,4 +1,7 @@
-/** What every answer carries, with any origin and with a list of them: answers that are made, found, and refused. */
+/**
+ * Headers of every response, for any origin and for a list of origins: generated, cached, and error
+ * responses.
+ */
 import { expect, test } from 'bun:test'
 import { Elysia } from 'elysia'
 import { crossOrigin, preflight, requestIdOf, stamp, takeHeaders } from '#shared/service/http/headers.ts'

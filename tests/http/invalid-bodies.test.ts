@@ -1,4 +1,6 @@
-/** What invalid bodies cost: they are charged to their address, and refused before they are validated in full. */
+/**
+ * Cost of invalid bodies: they are charged to their address, and rejected before they are fully validated.
+ */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { createSurveyProfile } from '#services/survey-profile/app.ts'
 import { PRICES } from '#shared/service/security/request-prices.ts'
@@ -64,7 +66,7 @@ describe('a body', () => {
       ...refused,
       error: 'transport: a body may have at most 200 fields',
     })
-    // Names of no question are ignored, as before.
+    // Names that are not questions are ignored, as before.
     const ignored = Object.fromEntries(Array.from({ length: 190 }, (_, i) => [`x${i}`, 1]))
     expect(await send('a4', 'submit', { user_id: 'u', q1: 'x', ...ignored })).toMatchObject({ status: 200 })
   })

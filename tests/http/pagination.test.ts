@@ -1,4 +1,4 @@
-/** A cursor that is refused costs nobody's time. */
+/** An invalid cursor is rejected before any data are read. */
 import { expect, test } from 'bun:test'
 import { listDeadLetters } from '#services/admin/ledger/manage-dead-letters.ts'
 import { listRoles } from '#services/admin/pilgrims/change-pilgrim.ts'

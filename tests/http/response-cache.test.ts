@@ -1,4 +1,4 @@
-/** Answers that are kept: made once, told apart by who asks, gone in time. */
+/** Cached responses: computed once, separate for each caller, and expiring. */
 import { expect, test } from 'bun:test'
 import type { Operator } from '#shared/service/security/admin-auth.ts'
 import { matchesEtag } from '#shared/service/http/headers.ts'

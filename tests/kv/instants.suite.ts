@@ -43,7 +43,7 @@ export function instantsSuite(driver: KvDriver): void {
       expect(await fields(userId)).toEqual(['c1000', 'c1001', 'c1002'])
       const again = of(userId, 1_000, 26)
       expect(await admit(kv, again)).toMatchObject({ duplicate: true, recordedMs: 1_001, pending: 3 })
-      // A restore reads no window: it finds each check-in by its place.
+      // A restore uses no duplicate window: it recognises each check-in by its place.
       for (const lat of [27, 26, 25]) await restore(kv, of(userId, 1_000, lat))
       expect(await fields(userId)).toEqual(['c1000', 'c1001', 'c1002'])
     })
@@ -81,7 +81,7 @@ export function instantsSuite(driver: KvDriver): void {
     })
 
     test('a duplicate of a duplicate is answered with the time of the first check-in', async () => {
-      // Long, because on a busy machine a sleep lasts longer.
+      // Long, because on a busy machine a sleep takes longer.
       const duplicateMs = 5 * WINDOW_MS
       const short = rules({ duplicateMs })
       const first = checkin()
@@ -90,7 +90,7 @@ export function instantsSuite(driver: KvDriver): void {
       const again = { ...first, recordedMs: 7 }
       expect(await admit(kv, { ...again, id: 'again' }, short)).toMatchObject({ duplicate: true })
       await Bun.sleep(duplicateMs / 2 + 5)
-      // The first is out of the window, the second is not.
+      // The first is outside the window, the second is not.
       expect(await admit(kv, { ...again, id: 'third' }, short)).toMatchObject({
         duplicate: true,
         recordedMs: first.recordedMs,

@@ -57,7 +57,7 @@ test('a restart restores everything, before and after the log is rewritten', asy
   const before = await remembered(first)
   expect(before.pending).toHaveLength(6)
   await first.close()
-  // The first start replays the log and rewrites it, the second one replays what was rewritten.
+  // The first start replays and rewrites the log; the second replays the rewritten one.
   for (let start = 0; start < 2; start++) {
     const again = await openEmbeddedKv({ path, onError })
     expect(await remembered(again)).toEqual(before)
@@ -94,7 +94,7 @@ test('a flush without points shortens the log, too', async () => {
   const path = newPath()
   let nowMs = 1_000_000
   const kv = await openEmbeddedKv({ path, onError, compactAfter: 20, now: () => nowMs })
-  // The versions of the map, for as long as nobody sends a point.
+  // Versions of the map, while no points are sent.
   for (let version = 0; version < 120; version++) {
     nowMs += 10_000
     await kv.cache(`map/${version}`, 'x'.repeat(10_000), 60_000)
@@ -196,7 +196,7 @@ test('kill -9 at any moment loses no confirmed write', async () => {
   }
 })
 
-/** Starts the writer, kills it while it writes, and answers what it said by sign. */
+/** Starts the writer, kills it while it writes, and returns its output by sign. */
 async function writeUntilKilled(path: string, from: number): Promise<(sign: string) => Set<string>> {
   const child = Bun.spawn(
     [process.execPath, join(import.meta.dir, 'write-until-killed.ts'), path, `${from}`],
@@ -243,7 +243,7 @@ describe.skipIf(disk === null)('a full disk', () => {
     expect(refusals.length).toBeGreaterThan(2)
     for (const refusal of refusals) expect(refusal).toBeInstanceOf(KvUnavailable)
     expect(await rejection(kv.probe())).toBeInstanceOf(KvUnavailable)
-    // Refused before anything is changed: what is refused again and again does not pile up.
+    // Rejected before anything changes: repeated rejections do not accumulate.
     expect((await kv.peek('U')).length).toBe(promised.length + 1)
 
     await disk!.free()

@@ -9,7 +9,7 @@ import { until } from '#tests/helpers/wait.ts'
 import { activate, admit, checkin, rules, sync } from './drivers.ts'
 import { ADMIT_WITHIN_MS, AT_ONCE_MS, asked, open, refusedAfterMs } from './failing-kv.ts'
 
-/** Every verb, as a call that needs Redis. */
+/** Every method, as a call that needs Redis. */
 const everyVerb = (kv: Kv): (() => Promise<unknown>)[] => [
   () => admit(kv, checkin()),
   () => kv.restore(0, [checkin()], rules()),
@@ -56,7 +56,7 @@ describeOnServers('a Redis that fails', () => {
     const redis = new Redis(server.url)
     const window = { max: 2, windowMs: 300 }
     for (const id of ['1', '2']) expect((await kv.limit('stepped', id, window)).allowed).toBe(true)
-    // As it is for a clock that is an hour behind now.
+    // As for a clock that is now an hour behind.
     for (const id of ['1', '2']) await redis.zincrby('limit:stepped', 3_600_000, id)
     await redis.pexpire('limit:stepped', 3_600_000)
     const refused = await kv.limit('stepped', '3', window)
@@ -82,7 +82,7 @@ describeOnServers('a Redis that fails', () => {
     const windows = ['{gps:0}:win:checkin:0', '{gps:0}:win:checkin:1']
     await redis.del(...windows)
     const userId = 'windowed'
-    /** Writes the hash as if its calls were so much older. */
+    /** Rewrites the window as if its calls were this much older. */
     async function pass(ms: number): Promise<void> {
       const key = (await redis.exists(windows[0]!)) === 1 ? windows[0]! : windows[1]!
       const calls = (await redis.hget(key, userId))!.replaceAll(/(?<=^|;)\d+/g, (at) => `${Number(at) - ms}`)
@@ -116,7 +116,7 @@ describeOnServers('a Redis that fails', () => {
     expect(reconnects).toBe(0)
     await server.restart()
     await until(() => reconnects === 1, 'the client to reconnect')
-    // The probe tells that all connections are back, and not only its own.
+    // The probe succeeds once all connections are restored, not only its own.
     await until(async () => (await kv.probe(), true), 'the probe')
     for (const call of everyVerb(kv)) await call()
     expect(await kv.peek('U')).toHaveLength(1)
@@ -216,12 +216,12 @@ describeOnServers('a full Redis', () => {
     expect(refusal).toBeInstanceOf(KvFull)
     await refusedAfterMs(kv.restore(0, [submission(taken)], generous), KvFull)
     expect(await kv.memoryUse()).toBeGreaterThan(0.9)
-    // Who takes back their consent is not asked to wait for room.
+    // A withdrawal of consent does not have to wait for memory.
     await kv.hide('U0', true, true)
     expect(await kv.hidden(0)).toEqual(['U0'])
     const pending = await kv.drain(0, await kv.pendingUsers(0))
     expect(pending.flatMap(({ entries }) => entries)).toHaveLength(taken)
-    // As a flush does it, some at a time: what a script is given takes memory, too.
+    // In batches, as a flush does it: arguments of a script need memory too.
     for (const one of pending) await kv.acknowledge(0, [one])
     expect(await kv.bufferSize()).toBe(0)
     expect(await admit(kv, submission(taken), generous)).toMatchObject({ outcome: 'admitted' })

@@ -1,4 +1,4 @@
-/** One suite over every driver of the kv port: embedded, Redis, and a Redis Cluster with 16 partitions. */
+/** One suite for every driver of the kv port: embedded, Redis, and a Redis Cluster with 16 partitions. */
 import { afterAll, beforeAll, describe } from 'bun:test'
 import { admissionSuite } from './admission.suite.ts'
 import { instantsSuite } from './instants.suite.ts'

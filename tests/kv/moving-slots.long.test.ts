@@ -1,4 +1,6 @@
-/** Slots of a Redis Cluster that move under the service: it notices, and the slot can be given back. */
+/**
+ * Slots of a Redis Cluster that move while the service runs: it detects this, and the slot can be moved back.
+ */
 import { expect, test } from 'bun:test'
 import Redis from 'ioredis'
 import { stopwatch } from '#shared/runtime/clock.ts'
@@ -43,7 +45,7 @@ describeOnServers('a slot of a Redis Cluster that moves', () => {
       expect(await seen()).toMatchObject([
         { failure: true, text: expect.stringContaining('Slots of the Redis Cluster are moving') },
       ])
-      // A move that ended half-way leaves one side open.
+      // An interrupted move leaves one side open.
       await set(from, 'STABLE')
       expect(await kv.movingSlots()).toBe(1)
       await set(to, 'STABLE')

@@ -35,12 +35,12 @@ const RULES: AdmissionRules = rules({
 
 const userIds = fc.constantFrom('a', 'b:c', 'B@.')
 const times = fc.integer({ min: 1, max: 6 })
-// Neither JSON nor Redis tells -0 from 0.
+// JSON and Redis do not distinguish -0 from 0.
 const latitudes = fc.double({ min: -90, max: 90, noNaN: true }).map((lat) => lat + 0)
 const entriesOf = (kind: string) =>
   fc.record({
     field: times.map((t) => `${kind}${t}`),
-    // At one of two places, with a time of its own or without.
+    // At one of two places, with or without a time of its own.
     value: fc
       .tuple(fc.constantFrom(0, -1), times, fc.constantFrom(25, 26))
       .map(([offset, t, lat]) => `[${offset},${t},${lat},121,1]`),
@@ -199,7 +199,7 @@ const late = (id: string, duplicateKey: string, ...entries: [field: string, rece
     },
   ],
 })
-/** A duplicate check-in whose track was received before an erasure is not stored in the window, by either store. */
+/** A track attached to a duplicate check-in and received before an erasure is stored by neither store. */
 const LATE_TRACK_OF_A_DUPLICATE = [
   { verb: 'erase' as const, userId: 'b:c', generation: 1, erasedMs: 1, stands: false },
   late('0', 't6', ['c1', 2]),

@@ -115,7 +115,7 @@ export function verbsSuite(driver: KvDriver): void {
       expect(await kv.cached('key')).toBe('value\n|雨')
       await kv.cache('key', 'other', 60_000)
       expect(await kv.cached('key')).toBe('other')
-      // Shorter than a busy machine may take to ask for it: only its end is seen.
+      // Shorter than a busy machine may take to read it: only its expiry is observed.
       await kv.cache('key', 'brief', 50)
       await until(async () => (await kv.cached('key')) === null, 'the cache to expire', SOON)
       await kv.cache('key', 'again', 60_000)

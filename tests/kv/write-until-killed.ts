@@ -1,14 +1,14 @@
 /**
  * A process that writes into an embedded kv until it is killed, and prints what the kv has confirmed:
- * `+field` is stored, `?field` is about to be acknowledged, `-field` is deleted.
- * Arguments: the store's path, and the first of its points' times.
+ * `+field` is stored, `?field` is about to be acknowledged, `-field` is deleted. Arguments: the store's path,
+ * and the first time of its points.
  */
 import { writeSync } from 'node:fs'
 import { openKv } from '#shared/stores/kv/open-kv.ts'
 import { activate, admit, rules, sync } from './drivers.ts'
 
 const [path, from] = process.argv.slice(2)
-// Written at once: a word that comes late would accuse the store of what it did not do.
+// Written synchronously: late output would look like a fault of the store.
 const say = (sign: string, field: string) => void writeSync(1, `${sign}${field}\n`)
 
 const kv = await openKv({

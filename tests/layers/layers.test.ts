@@ -17,7 +17,7 @@ import { LAYERS } from './layers.ts'
 
 const ROOT = join(import.meta.dir, '../..')
 const read = (path: string): string => readFileSync(join(ROOT, path), 'utf8')
-/** What is above every layer. */
+/** Layers above all others. */
 const ABOVE = ['services', 'proxy']
 
 const rankOf = (path: string): number => {
@@ -32,7 +32,10 @@ test('every layer is in the list', () => {
   expect(folders.map(({ name }) => name).sort()).toEqual([...LAYERS].sort())
 })
 
-/** Writes files that import the given paths, a line each. @returns the lines that the linter refuses, as file:line */
+/**
+ * Writes files that import the given paths, one per line.
+ * @returns the lines that the linter rejects, as file:line
+ */
 function refusedLines(files: ReadonlyMap<string, readonly string[]>): string[] {
   const directory = mkdtempSync(join(tmpdir(), 'layers-'))
   try {
@@ -86,7 +89,7 @@ test('the linter lets no port know a driver, and nobody else choose one', () => 
   expect(refusedLines(files)).toEqual(wanted.sort())
 })
 
-/** Files that a file imports; of a Lua script, the file that reads it by its name. */
+/** Whether a file imports another; a Lua script counts as imported by the file that reads it by name. */
 function imports(file: string, wanted: string): boolean {
   const text = read(file)
   if (extname(wanted) !== '.ts') return text.includes(`'${basename(wanted, extname(wanted))}'`)
@@ -100,7 +103,7 @@ test('each file on the path of a check-in imports those that follow it, and none
   const steps = checkInPath().flatMap((part) => part.steps)
   const files = new Set(steps.map(({ path }) => path)).size
   expect(files).toBeGreaterThan(40)
-  // Half of what it was in the first release.
+  // Half as many as in the first release.
   expect(files, 'merge what is only read together').toBeLessThanOrEqual(53)
   const wrong = steps.flatMap(({ path, parent }) => {
     if (parent === null) return rankOf(path) < 0 ? [`${path} is in no layer`] : []

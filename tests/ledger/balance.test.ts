@@ -1,4 +1,4 @@
-/** Whatever happens in whatever order, the ledger balances, and says what the tables and the buffer hold. */
+/** The ledger balances after any sequence of operations, and agrees with the tables and the buffer. */
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { dropDeadLetter, requeueDeadLetter } from '#services/admin/ledger/manage-dead-letters.ts'
@@ -24,7 +24,7 @@ const minutes = fc.uniqueArray(fc.integer({ min: 0, max: 12 }), { minLength: 1, 
 const steps = fc.oneof(
   { weight: 6, arbitrary: fc.record({ verb: fc.constantFrom('admit', 'restore'), user: users, minutes }) },
   { weight: 2, arbitrary: fc.record({ verb: fc.constant('poison'), user: users, minutes }) },
-  // Killed before, between and after the commits and settlements of a flush.
+  // A flush is killed before, between or after its commits and settlements.
   { weight: 4, arbitrary: fc.record({ verb: fc.constant('flush'), settles: fc.constantFrom(0, 1, 99) }) },
   { weight: 2, arbitrary: fc.record({ verb: fc.constantFrom('replay', 'drop'), which: fc.nat(5) }) },
   { weight: 1, arbitrary: fc.record({ verb: fc.constant('erase'), user: users }) },
@@ -35,7 +35,7 @@ const steps = fc.oneof(
 )
 type Step = typeof steps extends fc.Arbitrary<infer S> ? S : never
 
-/** One run, on what the runs before it have left: a rig, and what an operator and a replica have of it. */
+/** One run, on the data of earlier runs: a harness, with an operator's and a replica's access. */
 async function openRun(harness: FlushHarness) {
   const objects = await openObjects(`file:${await newDirectory('balance')}`, readConfig({}).s3)
   const context = { ...harness.context(), config: readConfig({}), objects } as unknown as ServiceContext
@@ -50,7 +50,7 @@ async function openRun(harness: FlushHarness) {
   return { context, counters }
 }
 
-/** An operator's act; what is not there (any more) is refused. */
+/** An operator's action; a missing target is rejected. */
 const unlessRefused = async (act: Promise<unknown>): Promise<void> => {
   await act.catch((error: unknown) => {
     if (!(error instanceof Refusal)) throw error
@@ -124,7 +124,7 @@ const received = (harness: FlushHarness, submission: ReturnType<typeof sync>) =>
   entries: submission.entries.map(({ field }) => ({ field, value: `[0,${harness.nowMs},25.03,121.5,1]` })),
 })
 
-/** What the stores themselves hold. */
+/** Content of the stores themselves. */
 async function held(harness: FlushHarness) {
   return {
     stored: await harness.storedPoints(),

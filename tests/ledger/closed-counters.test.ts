@@ -1,4 +1,4 @@
-/** The ledger of an ended epoch, of a slice that is stored while it is read, and of a store without any point. */
+/** The ledger of an ended epoch, of a slice stored during the read, and of a store without points. */
 import { expect, test } from 'bun:test'
 import { openDatabase } from '#shared/stores/db/open-database.ts'
 import { openKv } from '#shared/stores/kv/open-kv.ts'
@@ -66,7 +66,7 @@ test('a slice that is stored and acknowledged while the ledger is read is not lo
     callers: {},
   })
   const stored = { ...STORED, epoch: 'now', stored: 4, erased: 0, duplicate: 0, dropped: 0 }
-  // Postgres was read before the slice's commit, the kv for the second time after its acknowledgement.
+  // Postgres was read before the slice's commit, the kv again after its acknowledgement.
   const rows = { stored: [stored], callers: [], counts: null, letters: 0 }
   const { received, pending, lost, inFlight } = balance([counters(4)], rows, [counters(6)])
   expect({ received, pending, lost, inFlight }).toEqual({ received: 6, pending: 0, lost: 0, inFlight: 2 })
@@ -85,7 +85,7 @@ describeOnServers('a store that nothing has reached yet', () => {
   })
 })
 
-/** Every counter has a value of its own, so that each sign in the arithmetic shows. */
+/** Every counter has a distinct value, so that each sign in the arithmetic shows. */
 test.each([
   // [excess, duplicate, dead letters, erased, lost]
   [3, 26, 7, 55, 44],
@@ -129,7 +129,7 @@ test('the figures of the epoch that the store is in', () => {
   const caller = { epoch: 'now', partition: 0 }
   const rows = {
     stored: [row],
-    // The store knows 50 of the 55 points that it confirmed to a; c has found 3 of its own missing.
+    // The store has 50 of the 55 points that it confirmed to a; c has detected 3 of its own as missing.
     callers: [
       { ...caller, caller: 'a', acknowledged: 55, lost: 2 },
       { ...caller, caller: 'c', acknowledged: 0, lost: 3 },
@@ -151,7 +151,7 @@ test('the figures of the epoch that the store is in', () => {
     inFlight: 7,
     losses: [{ epoch: 'now', partition: 0, points: 12 }],
   })
-  // What left the store while it was read counts twice nowhere.
+  // Points that left the store during the read are not counted twice.
   const fresh = balance([counters(90)], { ...rows, stored: [{ ...row, excess: 0 }] }, [counters(100)])
   expect(fresh).toMatchObject({ duplicate: 21, inFlight: 1, lost: 12 })
 })

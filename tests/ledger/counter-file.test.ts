@@ -1,4 +1,4 @@
-/** The file of counters, which survives the kill of its process. */
+/** The counter file, which survives the kill of its process. */
 import { expect, test } from 'bun:test'
 import { existsSync, readFileSync, truncateSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'

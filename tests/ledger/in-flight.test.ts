@@ -1,4 +1,4 @@
-/** The ledger while a flush is under way: known duplicates stay duplicates. */
+/** The ledger during a flush: known duplicates stay duplicates. */
 import { expect, test } from 'bun:test'
 import { readLedger } from '#shared/points/ledger/ledger.ts'
 import { describeFlushHarness } from '#tests/scheduler/flush-harness.ts'
@@ -16,7 +16,7 @@ describeFlushHarness('the ledger during a flush', (harness) => {
     let reads = 0
     const counters = async () => {
       const read = await harness.kv.counters()
-      // Committed and acknowledged after the first reading of the kv, before that of Postgres.
+      // Committed and acknowledged after the first read of the kv, before that of Postgres.
       if (reads++ === 0) await harness.flush()
       return read
     }

@@ -36,7 +36,7 @@ describeOnServers('points that the store has lost', () => {
   let dir = ''
   const opened: { kv: Kv; counters: ProcessCounters }[] = []
 
-  /** A replica, as far as the ledger knows one. */
+  /** A replica, reduced to what the ledger sees of it. */
   const openReplica = async (journalPath: string | null = null) => {
     const kv = await openKv({ url: redis.url, partitions: 2, path: '', onError: () => undefined })
     const counters = openProcessCounters({ kv, db, log, journalPath, journaled: () => 0 })
@@ -64,7 +64,7 @@ describeOnServers('points that the store has lost', () => {
     const { losses: _losses, rejected: _rejected, ...points } = await readLedger(db, kv)
     return Object.fromEntries(Object.entries(points).filter(([, count]) => count !== 0))
   }
-  /** Kills Redis, does something to its disk, and waits until the replicas have it back. */
+  /** Kills Redis, modifies its disk, and waits until the replicas are reconnected. */
   const troubleDisk = async (trouble: (data: string) => void): Promise<void> => {
     await redis.stop('SIGKILL')
     trouble(join(redis.dir, 'appendonlydir'))
@@ -90,7 +90,7 @@ describeOnServers('points that the store has lost', () => {
     await publishStatus(db, one.kv)
     await admit(one.kv, sync('anna', times(0, 7)))
     await admit(other.kv, sync('ben', times(0, 5)))
-    // Three points of each partition are stored, and only some of them are acknowledged.
+    // Three points of each partition are stored, but only some of them are acknowledged.
     const settled: number[] = []
     const acknowledge: Kv['acknowledge'] = async (partition, slice, epoch) => {
       if (settled.push(partition) % 2 === 1) await one.kv.acknowledge(partition, slice, epoch)
@@ -117,7 +117,7 @@ describeOnServers('points that the store has lost', () => {
     await admit(other.kv, sync('ben', times(0, 3)))
     cpSync(join(redis.dir, 'appendonlydir'), join(dir, 'copy'), { recursive: true })
     await admit(one.kv, sync('anna', times(4, 2)))
-    // Only the table knows of these five.
+    // Only the table has these five.
     await flushAll(one.kv)
     await admit(other.kv, sync('ben', times(3, 5)))
     expect(await columns(one.kv)).toEqual({ received: 14, stored: 9, pending: 5 })
@@ -141,7 +141,7 @@ describeOnServers('points that the store has lost', () => {
     const [mine, its] = [openJournal(dir, 10), openJournal(dir, 10)]
     const survivor = await openReplica(mine.path)
     const killed = await openKv({ url: redis.url, partitions: 2, path: '', onError: () => undefined })
-    // Never stopped: what is left of it is its file.
+    // Never stopped: only its file remains.
     const silent = openProcessCounters({ kv: killed, db, log, journalPath: its.path, journaled: () => 0 })
     await publishStatus(db, survivor.kv)
     if (told > 0) {
@@ -153,7 +153,7 @@ describeOnServers('points that the store has lost', () => {
     await killed.close()
     await troubleDisk((data) => rmSync(data, { recursive: true }))
     await publishStatus(db, survivor.kv)
-    // Its journal is its own as long as it is locked.
+    // Its journal stays its own as long as it is locked.
     await mine.adopt()
     expect(await columns(survivor.kv)).toEqual(told > 0 ? { received: told, lost: told } : {})
     its.close()

@@ -1,4 +1,7 @@
-/** The counters of a store that was restored from a backup: what was pending then is not lost in the old epoch. */
+/**
+ * The counters of a store that was restored from a backup: points pending then do not count as lost in the
+ * old epoch.
+ */
 import { expect, test } from 'bun:test'
 import type { PartitionCounters } from '#shared/stores/kv/kv.ts'
 import { readLedger } from '#shared/points/ledger/ledger.ts'
@@ -8,7 +11,7 @@ import { describeFlushHarness } from '#tests/scheduler/flush-harness.ts'
 describeFlushHarness('closed counters', (harness) => {
   test('count as confirmed what has left the buffer, and as lost what had expired or was lost before', async () => {
     const { sql } = harness.db
-    // Every counter has a value of its own, so that each sign in the arithmetic shows.
+    // Every counter has a distinct value, so that each sign in the arithmetic shows.
     await sql`
       INSERT INTO ledger_counters (epoch, partition, stored, dead_letters, repeated, erased, excess)
       VALUES ('gone', 0, 5, 7, 11, 13, 3)`

@@ -1,4 +1,4 @@
-/** Alerts to the owner, on real stores that are stopped, with the clock of the test. */
+/** Alerts to the owner, on real stores that are stopped, with a simulated clock. */
 import { afterAll, beforeAll, beforeEach, expect, test } from 'bun:test'
 import { hostname } from 'node:os'
 import { createHealth } from '#services/admin/lifecycle/health.ts'
@@ -16,7 +16,7 @@ import { openServiceParts, type ServiceParts } from '#tests/helpers/service-part
 
 const MINUTE = 60_000
 const HOUR = 60 * MINUTE
-/** Minutes around every moment at which an alert is due. */
+/** Minutes around each moment at which an alert is due. */
 const EIGHT_HOURS = [0, 1, 9, 10, 11, 25, 39, 40, 41, 70, 99, 100, 101, 219, 220, 221, 459, 460, 461, 479]
 const START = Date.parse('2026-04-12T00:00:00Z')
 const OWNER = lineUser(0xb055)
@@ -95,7 +95,7 @@ describeOnServers('alerts', () => {
     await lookAt([480, 481, 482, 500], watchers)
     expect(minutes().slice(6)).toEqual([481])
     expect(said[6]!.text).toContain('All is well')
-    // Those of the outage are recorded after it, one after the other.
+    // Alerts of the outage are recorded after it, in order.
     const told = async () =>
       (await ports.db.sql`SELECT FROM messages WHERE cause = 'alert' AND state = 'sent'`).length
     await until(async () => (await told()) === 7, 'the record of each message')
@@ -288,7 +288,7 @@ describeOnServers('alerts', () => {
       await known('the jump', (ahead) => ahead.includes(Math.min(...ahead, -5_001)))
       await lookAt([10], [bot])
       expect(said[1]!.text).toContain(`The clock of ${name} is ${seconds} s behind that of Redis`)
-      // What is at most five seconds off is not told.
+      // A difference of at most five seconds is not reported.
       aheadMs = 4_000
       await known('the right clock', (ahead) => ahead.every((one) => Math.abs(one) <= 5_000))
       await lookAt([11, 12], [bot])
@@ -303,7 +303,7 @@ describeOnServers('alerts', () => {
     const count = (name: string, points: number) =>
       ports.db.sql`INSERT INTO ledger_counts (caller, name, points) VALUES ('tracking', ${name}, ${points})
         ON CONFLICT (caller, name) DO UPDATE SET points = ledger_counts.points + excluded.points`
-    // What was before the first look is not news.
+    // Events before the first check are not reported.
     const span = Math.floor((await ports.kv.clock()) / (10 * MINUTE))
     for (const one of [span - 1, span]) await ports.kv.forget(`early-points:${one}`)
     await count('rejected:in-the-future', 500)

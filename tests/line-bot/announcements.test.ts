@@ -43,7 +43,7 @@ describeBothStacksAtOnce(
       const replies = () => line.calls.filter(({ path }) => path === '/v2/bot/message/reply').length
       const repliedBefore = replies()
       await deliver(stack, [textEvent(reader, 'help')])
-      // The bot answers after LINE's call; its own calls to LINE are not those of the deployment.
+      // The bot responds after LINE's call; its own calls to LINE are not those of the deployment.
       await until(() => replies() > repliedBefore, 'the reply')
       const before = await dataOf(await readAs(stack, 'manager', 'admin/richmenu'), menuStatusEndpoint)
       expect(before.menus.map(({ current }) => current)).toEqual([false, false, false, false])
@@ -61,12 +61,12 @@ describeBothStacksAtOnce(
         skipped: false,
         menus: first.menus.map((menu) => ({ ...menu, changed: false })),
       })
-      // The quota is read on a schedule of its own.
+      // The quota is read on its own schedule.
       const asked = line.calls.slice(calls).map(({ path }) => path)
       expect(asked.filter((path) => !path.startsWith('/v2/bot/message/quota'))).toEqual([
         '/v2/bot/richmenu/list',
       ])
-      // One menu was deleted by somebody, and one is left from an interrupted deployment.
+      // One menu was deleted by someone, and one is left from an interrupted deployment.
       const english = first.menus.find(({ language }) => language === 'en')!.menu_id
       line.menus.delete(english)
       line.menus.set('left', {
@@ -134,13 +134,13 @@ describeBothStacksAtOnce(
       const volunteer = await follow(stack, line, 'en')
       const walker = await follow(stack, line, 'zh-TW')
       await checkIn(stack, walker)
-      // Whoever was erased stays in the sums.
+      // An erased person stays in the sums.
       const erased = await follow(stack, line, 'en')
       await checkIn(stack, erased)
       await flushed(stack)
       const path = `admin/users/${erased}`
       await dataOf(await callAs(stack, 'owner', 'DELETE', path), eraseUserEndpoint)
-      // Reported ways count as far as their pilgrim walked, as on the public map.
+      // Reported journeys count as far as their pilgrim walked, as on the public map.
       expect((await syncTrack(stack, walker, walk(80, Date.now() - 10 * MINUTE))).status).toBe(200)
       const reported = { user_id: walker, transport: { train: 3 } }
       await dataOf(await callAs(stack, 'owner', 'POST', 'user/sync', reported), userSyncEndpoint)
@@ -163,7 +163,7 @@ describeBothStacksAtOnce(
         const answer = await readAs(stack, 'volunteer', 'admin/status')
         return (await dataOf(answer, readStatusEndpoint)).ending?.summary
       }
-      // As long as LINE accepts nothing, the summary is not complete.
+      // The summary is incomplete while LINE accepts nothing.
       line.mishap = (path) => (path.startsWith('/v2/bot/message/') ? 'before' : 'none')
       await dataOf(await endActivity(stack), endActivityEndpoint)
       await until(

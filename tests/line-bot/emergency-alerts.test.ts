@@ -1,4 +1,4 @@
-/** When alerts of emergencies go out: their schedule, a confirmation, several replicas, clocks that are set, a mass of false ones. */
+/** Timing of emergency alerts: schedule, confirmation, several replicas, clock changes, many false alarms. */
 import { afterAll, beforeAll, beforeEach, expect, test } from 'bun:test'
 import { confirmEmergency } from '#services/admin/supervision/emergencies.ts'
 import { isExpired } from '#services/line-bot/sending/expiry.ts'
@@ -42,14 +42,14 @@ async function raise(userId = newAppId()): Promise<string> {
 }
 const walked = (userId: string) => context.db.sql`
   INSERT INTO pilgrim_totals (user_id, last_seen) VALUES (${userId}, now())`
-/** Time passes: for the table, and for what was planned. */
+/** Advances time, for the table and for planned messages. */
 async function pass(minutes: number): Promise<void> {
   const { sql } = context.db
   await sql`UPDATE emergencies SET raised_at = raised_at - ${minutes} * interval '1 minute',
     next_alert_at = next_alert_at - ${minutes} * interval '1 minute'`
   await sql`UPDATE messages SET created_at = created_at - ${minutes} * interval '1 minute'`
 }
-/** All replicas look at the same time. @returns the keys of the messages that they planned */
+/** All replicas check at the same time. @returns the keys of the messages that they planned */
 async function look(): Promise<string[]> {
   const before = new Set((await planned()).map(({ key }) => key))
   await Promise.all([1, 2, 3].map(() => alertEmergencies(context, true)))
@@ -75,7 +75,7 @@ test('an emergency that nobody confirms alerts at once, again after 3, 10 and 40
   const texts = (await planned()).map(({ text }) => text)
   expect(texts[0]).not.toContain('分鐘沒有人確認')
   expect(texts[2]).toContain('已 10 分鐘沒有人確認')
-  // The domain event that is delivered again changes nothing.
+  // A repeated delivery of the domain event changes nothing.
   await scheduleAlerts(context, id)
   expect(await look()).toEqual([])
 }, 120_000)
@@ -102,7 +102,7 @@ test('a clock that is set forward or back by hours brings one alert forward, and
     const { length } = await look()
     expect(length).toBeLessThanOrEqual(1)
     for (let i = 0; i < 3; i++) expect(await look()).toEqual([])
-    // It goes on from there.
+    // It continues from there.
     await pass(30)
     expect(await look()).toHaveLength(1)
   }
@@ -136,7 +136,7 @@ test('a mass of invented ones costs 25 messages in an hour, is not forgotten, an
     await pass(1)
     messages += (await look()).length
   }
-  // One of the pilgrim each time it is due, and one for all others.
+  // One for the pilgrim whenever it is due, and one for all others.
   expect(messages).toBeLessThanOrEqual(25)
   const shared = (await planned()).findLast(({ key }) => key.startsWith('emergencies:'))!
   expect(shared.text).toContain('61 起求救還沒有人確認，其中 1 起')
@@ -162,7 +162,7 @@ test('how many an SOS reaches: people by LINE, devices by Web Push, and nobody w
   const push = { subject: '', publicKey: '', privateKey: '', services: [] }
   expect(await reach({ push })).toEqual({ line: 0, web_push: 1 })
   await sql`DELETE FROM followers`
-  // What the pilgrim's app learns.
+  // What the pilgrim's app receives.
   const id = await raise()
   await alertEmergencies(context, false)
   const [row] = await sql`SELECT reached FROM emergencies WHERE id = ${id}`

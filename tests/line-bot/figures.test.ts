@@ -24,7 +24,7 @@ describeFlushOnServers('the figures of the bot', (harness) => {
     expect(figures).toMatchObject({
       km: Math.round(distanceMm / 1e4) / 100,
       carbonKg: kg(ridden + train + 2 * 109_740 + 8_850_000),
-      // Compared with the bus. Meals and nights are not part of it.
+      // Compared with the bus. Meals and nights are excluded.
       savedKg: kg(carbonMg(distanceMm + 10 * KM, 'bus') - ridden - train),
       incomplete: false,
     })

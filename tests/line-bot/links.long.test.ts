@@ -1,4 +1,4 @@
-/** Follows every link that the bot sends, and reads the page behind it. */
+/** Follows every link that the bot sends, and checks the page behind it. */
 import { afterAll, expect, test } from 'bun:test'
 import { BotAction, Language } from '#shared/contracts/bot.ts'
 import { policyOf } from '#proxy/pages/pages.ts'
@@ -15,7 +15,7 @@ afterAll(() => line.stop())
 const OURS = 'https://walk.test'
 const ADDRESS = /https?:\/\/[^\s"\\<>]+/g
 
-/** Addresses in the bot's messages, those inside a shared text included. */
+/** URLs in the bot's messages, including those in a shared text. */
 function linksIn(value: unknown): string[] {
   const found = JSON.stringify(value).match(ADDRESS) ?? []
   return found.flatMap((link) => {
@@ -81,7 +81,7 @@ describeBothStacks(
         expect(html).toContain(`<meta property="og:title" content="${name}">`)
         const addresses = [...html.matchAll(/(?:href|src)="([^"]*)"/g)].map(([, to]) => to)
         expect(addresses.filter((to) => !to!.startsWith('/'))).toEqual([])
-        // A script has an address, or is data.
+        // A script has a URL, or is data.
         expect(html).not.toMatch(
           /<script(?! type="(module" src="|application\/json"))|<style|\son\w+=|\sstyle=|@import/i,
         )

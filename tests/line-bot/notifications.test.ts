@@ -1,4 +1,4 @@
-/** The hourly job: which notifications are due, when, and that each is sent once. */
+/** The hourly job: which notifications are due and when; each is sent once. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import { dispatchNotifications } from '#services/scheduler/dispatch-notifications.ts'
 import { openServiceParts, type ServiceParts } from '#tests/helpers/service-parts.ts'
@@ -71,7 +71,7 @@ describe('scheduled notifications', () => {
     } finally {
       await ports.db.sql.unsafe('DROP TRIGGER refuses ON notification_dispatches; DROP FUNCTION refuse_bad')
     }
-    // It is dispatched as soon as that is possible, within its hour.
+    // It is dispatched as soon as possible within its hour.
     expect(await at('2026-07-01T07:30:00Z')).toBe(1)
   })
 

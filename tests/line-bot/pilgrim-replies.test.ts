@@ -1,4 +1,4 @@
-/** The bot's answers that depend on who asks: the card's address, the own link, the survey, and groups. */
+/** The bot's answers that depend on the sender: the card's URL, their own link, the survey, and groups. */
 import { afterAll, expect, test } from 'bun:test'
 import { webhookEndpoint } from '#shared/contracts/bot.ts'
 import { revokeSharesOfUserEndpoint } from '#shared/contracts/user-history.ts'
@@ -37,7 +37,7 @@ describeBothStacks(
           'the card of this moment',
           { timeoutMs: 45_000 },
         )
-      // Without a walk there is no card.
+      // There is no card without a walk.
       await checkIn(stack, userId)
       const addresses = [await address()]
       expect(await address()).toBe(addresses[0]!)
@@ -66,7 +66,7 @@ describeBothStacks(
       expect(await sentenceOf(await end(), 404, 'not-found')).toContain('no links')
       expect(JSON.stringify(await answerTo(userId, 'share'))).toContain('%2Fs%2F')
       expect(await dataOf(await end(), revokeSharesOfUserEndpoint)).toEqual({ revoked: 1 })
-      // Whoever has withdrawn has no link: the answer has the figures, and no picture under an address that is none.
+      // A withdrawn pilgrim has no link: the answer has the figures, and no picture.
       const path = `admin/users/${userId}/status`
       expect((await callAs(stack, 'manager', 'PUT', path, { status: 'withdrawn' })).status).toBe(200)
       expect(await answerTo(userId, 'my card')).not.toMatchObject({ type: 'image' })

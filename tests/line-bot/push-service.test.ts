@@ -1,4 +1,4 @@
-/** Which push services of browsers are called, and what their answers mean. */
+/** Which browser push services are called, and how their responses are interpreted. */
 import { describe, expect, test } from 'bun:test'
 import { deliveryOf, isAllowedService } from '#services/line-bot/web-push/push-service.ts'
 

@@ -29,14 +29,14 @@ import { callAs, readAs } from '#tests/helpers/test-stack.ts'
 
 type Page = { readonly items: readonly LeftOutRecipient[]; readonly next_cursor: string | null }
 
-/** Who gets no LINE message, by name. */
+/** People who get no LINE message, by name. */
 function leftOutRecipientsTests(stack: TestStack, line: LineServer): void {
   test('who gets no LINE message is listed by name, page by page, of a message and of an audience', async () => {
     const reached = await follow(stack, line, 'en')
     const blocked = await follow(stack, line, 'en')
     await deliver(stack, [lineEvent(blocked, { type: 'unfollow', replyToken: undefined })])
     const paused = newLineUser()
-    // Most languages sort a before B; the pages must not depend on the language of the database.
+    // Most languages sort a before B; paging must not depend on the database's collation.
     const phones = ['Phone-B', 'phone-C', 'phone-a']
     for (const userId of [paused, ...phones])
       await post(stack, 'user/sync', { user_id: userId, display_name: `Name of ${userId}` })
@@ -88,7 +88,7 @@ const certificates = mkdtempSync(join(tmpdir(), 'line-images-'))
 const certificate = await openCertificate(certificates)
 const PUBLIC_URL = 'https://walk.example'
 let fetches = 0
-/** Its certificate is trusted, so that the services could fetch from it. */
+/** Its certificate is trusted, so the services could fetch from it. */
 const images = Bun.serve({
   port: 0,
   hostname: '127.0.0.1',
@@ -144,7 +144,7 @@ describeBothStacks(
     test('push reaches the given people and reports its progress', async () => {
       const userId = newLineUser()
       const body = {
-        // A person who is named twice gets it once.
+        // A person who is listed twice gets it once.
         user_ids: [userId, 'phone-client', userId],
         text: 'hello there',
         image_url: imageUrl('/image.png'),
@@ -162,7 +162,7 @@ describeBothStacks(
       expect((await dataOf(log, auditEndpoint)).items[0]).toMatchObject({
         details: { id: answer.id, recipients: 1, audience: '3 ids', message: 'hello there', forced: false },
       })
-      // The service fetches no address from a request.
+      // The service fetches no URL from a request.
       expect(fetches).toBe(0)
       const path = `push/${answer.id}`
       const progress = await until(async () => {
@@ -204,7 +204,7 @@ describeBothStacks(
         usage_percent: 25,
         configured: true,
       })
-      // LINE counts messages of the official account too, so that more than the limit may be used.
+      // LINE counts messages of the official account too, so usage may exceed the limit.
       line.used = 1_250
       expect(await dataOf(await readAs(stack, 'volunteer', 'line-usage'), lineUsageEndpoint)).toMatchObject({
         remaining: 0,

@@ -136,7 +136,7 @@ describe('the spool', () => {
     expect(await context.metrics.page()).toMatch(
       /event_failed_items_total\{.*queue="spooled webhook events".*\} 2/,
     )
-    // Nobody can tell whose it was.
+    // Its sender is unknown.
     await deleteSpooled(objects, 'U2', Date.now())
     expect(await Array.fromAsync(objects.list('webhooks/'))).toEqual([])
     await db.sql`TRUNCATE line_events`
@@ -146,14 +146,14 @@ describe('the spool', () => {
     const { db, objects } = ports
     const context = parts.context()
     const receive = createWebhookReceiver(context, createWebhookSpool(context))
-    // LINE delivers again what a slow disk did not take in time.
+    // LINE redelivers what a slow disk did not accept in time.
     const delivered = async (body: Buffer): Promise<{ received: number }> => {
       for (let attempt = 1; ; attempt++)
         try {
           return await receive(body, null)
         } catch (error) {
           if (!(error instanceof Refusal && error.httpStatus === 503) || attempt === 10) throw error
-          // Not at once: sixty writes that begin together again are as slow again.
+          // At a random delay: sixty simultaneous writes would be as slow again.
           await Bun.sleep(Math.random() * 200 * attempt)
         }
     }
@@ -174,7 +174,7 @@ describe('the spool', () => {
     expect(await Array.fromAsync(objects.list('webhooks/'))).toHaveLength(60)
     held.resolve()
     await holding
-    // The queue of the database is first come, first served: what was queued before is stored by now.
+    // The database's queue is first come, first served: everything queued earlier is stored by now.
     const stored = async () => (await db.sql`SELECT FROM line_events`).length
     const fromQueue = await stored()
     await createWebhookSpool(context).drain()

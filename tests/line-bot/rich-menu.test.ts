@@ -15,7 +15,7 @@ describe('rich menu', () => {
     const across = Array.from({ length: width }, (_, x) => [x, 10] as const)
     const down = Array.from({ length: height }, (_, y) => [width - 1, y] as const)
     expect([...across, ...down].filter(([x, y]) => areasAt(x, y).length !== 1)).toEqual([])
-    // By row; three in each.
+    // By row, three tiles each.
     const middles = [0, 1].flatMap((row) => [0, 1, 2].map((column) => [column, row] as const))
     const found = middles.map(([column, row]) =>
       areasAt((width * (column + 0.5)) / 3, (height * (row + 0.5)) / 2),

@@ -113,7 +113,7 @@ describeOnServers('sending', () => {
     line.mishap = (path) => (path.endsWith('/multicast') ? 'limited' : 'none')
     const waiting = await push({ user_ids: ids, text: 'x' })
     await until(() => line.calls.some(({ status }) => status === 429), 'a 429')
-    // Planned and undecided messages reduce what is left.
+    // Planned and undecided messages reduce the remaining quota.
     expect(await push({ user_ids: ids, text: 'x', dry_run: true })).toMatchObject({ quota_remaining: 70 })
     line.mishap = () => 'none'
     expect(await completed(waiting.id!)).toMatchObject({ sent: 30 })

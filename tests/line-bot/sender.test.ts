@@ -1,4 +1,4 @@
-/** The sender alone, on a real database, with the clock of the test: when it retries, and what it postpones. */
+/** The sender alone, on a real database, with a simulated clock: when it retries, and what it postpones. */
 import { afterAll, beforeAll, beforeEach, expect, test } from 'bun:test'
 import { eq } from 'drizzle-orm'
 import { notifyVolunteers, sendNotification } from '#services/line-bot/sending/announcements.ts'
@@ -80,7 +80,7 @@ describeOnServers('the sender', () => {
       .where(eq(messageChunks.messageId, id))
       .orderBy(messageChunks.id)
   const chunkOf = async (id: string): Promise<Chunk> => (await chunksOf(id))[0]!
-  /** Runs a sender until a condition holds; a started call is finished. */
+  /** Runs a sender until a condition holds; a call in progress is completed. */
   const work = async (what: string, isSo: () => Promise<boolean>): Promise<void> => {
     const sender = createSender(context, createLineClient(context.config.line)!)
     sender.start()

@@ -1,4 +1,4 @@
-/** What the audit log tells of a change of the schedule. */
+/** The audit log's description of schedule changes. */
 import { expect, test } from 'bun:test'
 import { slotChanges } from '#services/line-bot/sending/set-notifications.ts'
 import type { NotificationSlot } from '#shared/contracts/messages.ts'

@@ -1,4 +1,6 @@
-/** The queue of Web Push: devices whose push service does not answer delay those of others by one round of calls. */
+/**
+ * The Web Push queue: devices whose push service does not respond delay others by at most one round of calls.
+ */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { createPushSender } from '#services/line-bot/web-push/send-deliveries.ts'
 import type { ServiceContext } from '#shared/service/context.ts'
@@ -10,7 +12,7 @@ import { SETTINGS } from '#tests/helpers/test-stack.ts'
 import { openServiceParts, type ServiceParts } from '#tests/helpers/service-parts.ts'
 
 const INVENTED = 200
-/** Calls that the two lanes make at the same time. */
+/** Concurrent calls of both lanes. */
 const AT_ONCE = 25
 
 describeOnServers('devices that do not answer', () => {
@@ -18,7 +20,7 @@ describeOnServers('devices that do not answer', () => {
   let parts: ServiceParts
   let context: ServiceContext
   let service: Awaited<ReturnType<typeof startPushService>>
-  /** Takes connections and never says a word. */
+  /** Accepts connections and never responds. */
   let calls = 0
   const silent = Bun.listen({
     hostname: '127.0.0.1',
@@ -28,7 +30,7 @@ describeOnServers('devices that do not answer', () => {
 
   beforeAll(async () => {
     service = await startPushService()
-    // Its certificate is its own; the tests of the stacks trust it by its file.
+    // The server has its own certificate; the tests of the stacks trust it by its file.
     process.env.NODE_TLS_REJECT_UNAUTHORIZED = '0'
     database = await openTestDatabase()
     parts = await openServiceParts({
@@ -48,7 +50,7 @@ describeOnServers('devices that do not answer', () => {
     await service?.stop()
   })
 
-  /** One delivery to each of these devices, in this order. */
+  /** Plans one delivery to each of these devices, in this order. */
   async function plan(endpoints: readonly string[]): Promise<void> {
     const { subscription } = newDevice('https://x/')
     const rows = JSON.stringify(endpoints.map((endpoint, n) => ({ n, endpoint })))

@@ -44,7 +44,7 @@ describeBothStacks(
       const device = service.subscribe()
       const first = await register(stack, userId, device)
       expect(first.push_service).toBe('127.0.0.1')
-      // Of whole hours, because others may have learnt the id.
+      // Rounded to hours, because others may have learnt the id.
       expect(Date.parse(first.created_at) % 3_600_000).toBe(0)
       expect(await register(stack, userId, device)).toEqual(first)
       expect(await list(stack, userId)).toEqual([first])
@@ -58,7 +58,7 @@ describeBothStacks(
       await sentenceOf(await remove(stranger), 404, 'not-found')
       expect((await remove(userId)).status).toBe(200)
       await sentenceOf(await remove(userId), 404, 'not-found')
-      // The browser of a shared phone: it belongs to who registered it last.
+      // The browser of a shared phone belongs to the pilgrim who registered it last.
       const shared = service.subscribe()
       await register(stack, userId, shared)
       await register(stack, stranger, shared)
@@ -129,7 +129,7 @@ describeBothStacks(
       )
       const listed = await readAs(stack, 'manager', 'push?cause=push')
       expect(await listed.json()).toMatchObject({ data: { items: [{ id, web_push: { sent: 3 } }] } })
-      // A long text is cut, so that the push service takes it.
+      // A long text is truncated, so that the push service accepts it.
       const long = await push(stack, { user_ids: [app], title: 'T', text: '雨'.repeat(2_000) })
       expect((await settled(stack, long.id!)).web_push).toMatchObject({ sent: 2, failed: 0 })
       const [cut] = shownOn(devices[0]!).slice(-1)
@@ -155,7 +155,7 @@ describeBothStacks(
       expect(counts).toEqual({ sent: 2, waiting: 0, failed: 3 })
       expect(busyCalls).toBe(2)
       expect(performance.now() - startedMs).toBeGreaterThan(2_000)
-      // Only those whom the push service does not know any more are gone.
+      // Only devices unknown to the push service are removed.
       expect(await list(stack, userId)).toHaveLength(3)
       for (const device of [taken!, busy!]) expect(shownOn(device)).toHaveLength(1)
       const callsTo = (device: PushTestDevice) =>
@@ -242,7 +242,7 @@ const list = async (stack: TestStack, userId: string) => {
 const push = async (stack: TestStack, body: object) =>
   dataOf(await callAs(stack, 'manager', 'POST', 'push', body), pushEndpoint)
 
-/** The progress of a message, none of whose deliveries waits any more. */
+/** The progress of a message without pending deliveries. */
 const settled = (stack: TestStack, id: string): Promise<PushProgress> =>
   until(
     async () => {
@@ -254,6 +254,6 @@ const settled = (stack: TestStack, id: string): Promise<PushProgress> =>
     { everyMs: 100 },
   )
 
-/** What a device has shown. */
+/** Messages shown on a device. */
 const shownOn = ({ subscription }: PushTestDevice): Shown[] =>
   service.received.filter(({ endpoint }) => endpoint === subscription.endpoint).map(({ shown }) => shown)

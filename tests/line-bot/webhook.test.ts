@@ -136,7 +136,7 @@ describeBothStacksAtOnce(
         data: '我的資料',
         about: '關於',
       }
-      // Without a walk of its own there are no figures: another test.
+      // Without a walk there are no figures; another test covers that.
       await checkIn(stack, userId)
       for (const [action, word] of Object.entries(wishes)) {
         const spoken = textEvent(userId, word)
@@ -185,7 +185,7 @@ describeBothStacksAtOnce(
       expect(await photosOf(userId)).toBe(0)
       const photo = lineEvent(userId, { type: 'message', message: { type: 'image', id: '7' } })
       const deliveries = await Promise.all(Array.from({ length: 8 }, () => tell(photo)))
-      // Behind a busy database a delivery goes to the spool, which cannot know yet that another one was stored.
+      // With a busy database a delivery goes to the spool, which cannot know that another one was stored.
       expect(deliveries.reduce((sum, { received }) => sum + received, 0)).toBeWithin(1, 9)
       await reply(photo)
       expect(await photosOf(userId)).toBe(1)
@@ -214,7 +214,7 @@ describeBothStacksAtOnce(
         await until(async () => (await photosOf(userId)) === 3, 'all photos to count')
         const answers = () => photos.flatMap(repliesTo)
         await until(() => answers().length > 0, 'an answer to the photos')
-        // Events are answered in any order; by then another answer would be there, too.
+        // Events are answered in any order; by then another answer would have arrived too.
         const after = textEvent(userId, 'help')
         await tell(after)
         await reply(after)
@@ -284,7 +284,7 @@ describeBothStacksAtOnce(
       const second = textEvent(userId, 'help')
       await tell(second)
       expect(json((await reply(second)).messages)).toContain('Help')
-      // The name that a pilgrim chose stays.
+      // The name chosen by the pilgrim stays.
       expect(await nameOf()).toBe('Kept')
       const other = newUser()
       line.profiles.set(other, { displayName: 'From LINE'.padEnd(250, '.'), language: 'en' })
@@ -323,7 +323,7 @@ describeBothStacksAtOnce(
         await tell(event)
         const tries = () => line.calls.filter(({ status }) => status === 400).length
         const before = tries()
-        // The second attempt had taken effect, so the third one is refused, and nothing more is sent.
+        // The second attempt took effect, so the third is rejected, and nothing more is sent.
         await until(() => mishaps.length === 0 && tries() > before, 'the repetition', { timeoutMs: 50_000 })
         expect(repliesTo(event)).toHaveLength(1)
       } finally {

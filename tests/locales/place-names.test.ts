@@ -1,6 +1,6 @@
 /**
- * A place has one name on a map: Japanese writes Taiwan's names as Taiwan does (`placeName`), stations' as well as
- * towns'.
+ * A place has the same name everywhere on a map: Japanese uses Taiwan's spelling (`placeName`), for stations
+ * as well as towns.
  */
 import { expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'

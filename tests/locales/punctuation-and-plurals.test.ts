@@ -1,4 +1,4 @@
-/** Every sentence of every language has the punctuation of its language, and every count the form of its noun. */
+/** Every sentence has the punctuation of its language, and every count the right plural form. */
 import { describe, expect, test } from 'bun:test'
 import { Glob } from 'bun'
 
@@ -8,7 +8,7 @@ const COUNTS = [0, 1, 2, 5, 21]
 
 type Sentence = readonly [where: string, said: (value: number) => string]
 
-/** Every sentence below a value of a module, with all its parameters being the same number. */
+/** Every sentence below a value of a module, with all its parameters set to the same number. */
 function sentencesOf(where: string, value: unknown): Sentence[] {
   if (typeof value === 'string') return [[where, () => value]]
   if (typeof value === 'function')
@@ -27,7 +27,7 @@ async function wordsOf(language: string): Promise<Sentence[]> {
   return modules.flatMap((module, i) => sentencesOf(files[i]!, module))
 }
 
-/** One thing with the form of many, and many with the form of one; of nouns that the sentences count. */
+/** A singular count with a plural noun or vice versa, for nouns that the sentences count. */
 const ONE_OF_MANY =
   /(?<![\d.,#])1[ \u00a0](?:(?:more|chosen|stored|dead|hotel|water|achievement) )*(?:[a-z-]{2,}[^s]s|people)\b(?<! (?:has|was|goes|this|records|counts|reaches))/i
 const MANY_OF_ONE =

@@ -1,5 +1,6 @@
 /**
- * Readers of simplified Chinese get no traditional character: pages, bot, page of a link, names of places and levels.
+ * No traditional characters for readers of simplified Chinese: pages, bot, share pages, names of places and
+ * levels.
  */
 import { describe, expect, test } from 'bun:test'
 import { readdirSync, readFileSync } from 'node:fs'
@@ -116,7 +117,7 @@ test('the page of a link names towns in simplified characters', () => {
     imageUrl: places.card,
     homeUrl: places.home,
   })
-  // The links to the other languages are written in those.
+  // The links to the other languages are in those languages.
   expectSimplified(page.replace(/<nav.*<\/nav>/s, ''))
 })
 

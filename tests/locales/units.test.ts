@@ -1,4 +1,4 @@
-/** Numbers are written by one rule, and an amount of carbon with a unit that leaves something of it. */
+/** Number formats, and carbon amounts in a unit that does not round them to nothing. */
 import { expect, test } from 'bun:test'
 import { carbonIn, figure } from '#shared/locales/units.ts'
 

@@ -7,7 +7,7 @@ const places = fc.record({
   lng: fc.double({ min: -180, max: 180, noNaN: true }),
 })
 const zooms = fc.integer({ min: MIN_ZOOM, max: MAX_ZOOM })
-/** The decided width in degrees: 0.2 at zoom 6, halving. */
+/** The specified width in degrees: 0.2 at zoom 6, halved with each zoom. */
 const width = (zoom: number): number => 0.2 / 2 ** (zoom - 6)
 const CENTIMETRE = 1.01e-7
 

@@ -10,7 +10,7 @@ const places = (...all: readonly At[]): Places => ({
   lngs: all.map(([, lng]) => lng),
   weights: all.map(([, , weight]) => weight),
 })
-/** A hundred pilgrims from 24° to 24.099° north on one meridian, and where each has been. */
+/** A hundred pilgrims from 24° to 24.099° north on one meridian, with the place of each. */
 const line = Array.from({ length: 100 }, (_, i): At => [24 + i / 1_000, 120.6, 1])
 const behind = line.map(([lat, lng]): At => [lat - 0.1, lng, 10])
 const home: At = [25.03, 121.56, 3]
@@ -18,7 +18,7 @@ const home: At = [25.03, 121.56, 3]
 test('without a route front and tail are along the crowd in its direction, without those who went home', () => {
   const crowd = places(...line, home)
   const ends = alongAxis(crowd, places(...line, ...behind))!
-  // Of 103 the ten who are farthest from the middle one are left out: three at home, five behind and two in front.
+  // Of 103, the ten farthest from the middle are excluded: three at home, five behind and two in front.
   expect(ends.front.lat).toBeCloseTo(24.097, 9)
   expect(ends.tail.lat).toBeCloseTo(24.005, 9)
   expect(ends.spreadMm / 1e6).toBeWithin(9.2, 10.6)
@@ -34,7 +34,7 @@ test('without a route one pilgrim is front and tail, and without pilgrims there 
   expect(alongAxis(places(), places(...behind))).toBeNull()
 })
 
-/** Ten kilometres to the north, and then ten to the east. */
+/** Ten kilometres northward, then ten eastward. */
 const NORTH = 10_000 / 111_195.08
 const EAST = NORTH / Math.cos(((24 + NORTH) * Math.PI) / 180)
 const route = createRoute([
@@ -66,11 +66,11 @@ test('along a route front and tail follow its corner, without strays and distant
     return [lat + 1e-4, lng, 1]
   })
   const ends = (await inTurns(alongRoute(places(...there, home), route)))!
-  // Two of forty are left out at each end.
+  // Two of forty are excluded at each end.
   expect(ends.tail.alongM).toBeWithin(980, 1_020)
   expect(ends.front.alongM).toBeWithin(18_480, 18_520)
   expect(ends.spreadMm / 1e6).toBeWithin(17.4, 17.6)
-  // In whatever order they are named.
+  // In any order of the input.
   expect(await inTurns(alongRoute(places(home, ...there.toReversed()), route))).toEqual(ends)
   expect(await inTurns(alongRoute(places(home), route))).toBeNull()
 })
@@ -86,7 +86,7 @@ test('each stretch of the way there and back is told to who knows only the place
 })
 
 test('who stands where the route crosses itself is on the stretch of the others', async () => {
-  // North for 60 km, back on a way 9 km east, and west over the way out 20 km from its beginning.
+  // North for 60 km, back on a road 9 km east, and west across the outbound road 20 km from its start.
   const [km, east] = [NORTH / 10, EAST / 10]
   const crossing = createRoute([
     [
@@ -109,7 +109,7 @@ test('who stands where the route crosses itself is on the stretch of the others'
   const out = (await inTurns(alongRoute(places(here, ...crowd(5, 37)), crossing)))!
   expect(out.front.alongM! / 1_000).toBeWithin(32, 37)
   expect(out.spreadMm / 1e6).toBeLessThan(32)
-  // Nobody else tells: the nearest stretch, and the first one of two as near.
+  // Without other pilgrims the nearest stretch counts, the first of two equally near ones.
   expect((await inTurns(alongRoute(places(here), crossing)))!.middle.alongM! / 1_000).toBeWithin(19, 21)
 })
 
@@ -139,7 +139,7 @@ test.each([0, 30, 60, 90, 120, 150])(
       [front, 1],
       [tail, -1],
     ] as const) {
-      // The ends of the nine tenths that count lie at 0.0987 of the axis, and at 0.008 beside it at most.
+      // The ends of the nine tenths that count are at 0.0987 of the axis, and at most 0.008 beside it.
       expect(sign * (lng * dx + lat * dy)).toBeWithin(0.095, 0.1)
       expect(Math.abs(lat * dx - lng * dy)).toBeLessThan(0.016)
     }
@@ -156,7 +156,7 @@ test('the middle of the walk is where the middle pilgrim near the route is', asy
   expect(await middle(at(1_000, 1))).toBeWithin(999, 1_001)
   expect(await middle(at(3_000, 1), at(1_000, 1), at(2_000, 1))).toBeWithin(1_999, 2_001)
   expect(await middle(at(1_000, 1), at(2_000, 1), at(3_000, 3), home)).toBeWithin(2_999, 3_001)
-  // Of an even number, the one behind.
+  // Of an even number, the rear one.
   expect(await middle(at(1_000, 2), at(3_000, 2))).toBeWithin(999, 1_001)
   expect(await middle(home)).toBeUndefined()
 })

@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import { joinLines } from '#shared/core/map/join-lines.ts'
 
-/** Places 1.1 km apart, to the north. */
+/** Places 1.1 km apart, northward. */
 const line = (...latitudes: number[]) => latitudes.map((lat) => ({ lat: lat / 100, lng: 5 }))
 const shown = (...lines: Parameters<typeof joinLines>[0]) =>
   joinLines(lines).map((one) => one.map(({ lat }) => Math.round(lat * 100)))

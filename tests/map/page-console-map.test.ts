@@ -1,4 +1,4 @@
-/** What the console's maps and moving charts work out: pure functions of the pages. */
+/** Computations of the console's maps and moving charts: pure functions of the pages. */
 import { expect, test } from 'bun:test'
 import { cellZoom, freeSpot } from '#proxy/pages/console/map/cells.ts'
 import { crowdOf } from '#proxy/pages/map/shapes.ts'
@@ -20,7 +20,7 @@ test('cells have room for a number, and are never so small that a single pilgrim
 test('a number stands beside what would cover a part of it, and nowhere where everything is covered', () => {
   const number = [30, 10] as const
   expect(freeSpot([100, 100], number, [])).toEqual([100, 100])
-  // The sign of a mark, and its name to the left: half of the number would be under them.
+  // The sign of a mark and its name to the left would cover half of the number.
   const mark = [
     [90, 80, 101, 110],
     [40, 90, 90, 110],
@@ -48,7 +48,7 @@ test('each step tells the minute before its end; one without events counts as ze
   const rates = [{ at: NOON - 60_000, points: 120, checkins: 6 }]
   const values = valuesOf(rates, 'points', since, NOON + 5_000)
   expect(values).toHaveLength(7)
-  // Twenty points in ten seconds at the start are twenty in that minute: a burst is not taken for a rate.
+  // Twenty points in the first ten seconds are twenty in that minute: a burst is not taken for a rate.
   expect(values.map(({ value }) => value)).toEqual([0, 20, 20, 20, 20, 20, 20])
   const later = valuesOf(rates, 'points', since, NOON + 25_000)
   expect(later.map(({ value }) => value).slice(-3)).toEqual([20, 0, 0])

@@ -1,4 +1,4 @@
-/** What the maps say and where their names stand: pure functions of the pages. */
+/** Texts of the maps and positions of their names: pure functions of the pages. */
 import { expect, test } from 'bun:test'
 import { distinctLabels } from '#proxy/pages/map/labels.ts'
 import { isScattered, stationsAround } from '#proxy/pages/map/stations-around.ts'
@@ -14,7 +14,7 @@ test('a name does not stand where something lies over the map', () => {
   const names = (covered: readonly (readonly [number, number, number, number])[]) =>
     distinctLabels(view, labels, [], covered).map(({ text }) => text)
   expect(names([])).toEqual(['南屯區', '大雅區'])
-  // The source of the map's data, in a corner.
+  // The attribution of the map's data, in a corner.
   expect(names([[0, 380, 180, 400]])).toEqual(['大雅區'])
 })
 

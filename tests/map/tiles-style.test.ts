@@ -1,4 +1,4 @@
-/** Names of the detailed map: where the page writes a station's name, the tiles write none. */
+/** Names of the detailed map: the tiles omit names that the page writes for stations. */
 import { describe, expect, test } from 'bun:test'
 import { featureFilter, type FilterSpecification, validateStyleMin } from '@maplibre/maplibre-gl-style-spec'
 import { tilesStyle } from '#proxy/pages/map/tiles-style.ts'

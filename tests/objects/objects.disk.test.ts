@@ -1,4 +1,4 @@
-/** What only the disk driver has to prove: its files, and what it leaves when it is killed. */
+/** Tests of the disk driver only: its files, and what it leaves when it is killed. */
 import { afterAll, expect, test } from 'bun:test'
 import { chmod, mkdir, readdir, rm, truncate, utimes } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -31,14 +31,13 @@ test('a put killed at any moment leaves the old object or the new one, and loses
   const directory = fresh()
   const script = join(import.meta.dir, '../helpers/write-objects-until-killed.ts')
   let leftovers = 0
-  // Until a kill has fallen into the middle of a write, which leaves a temporary file: on some machines writes are
-  // short.
+  // Until a kill interrupts a write, which leaves a temporary file: on some machines writes are short.
   for (let round = 0; round < 12 || (leftovers === 0 && round < 100); round++) {
     const child = Bun.spawn([process.execPath, script, directory], { stdio: ['ignore', 'pipe', 'inherit'] })
     let acknowledged = ''
     for await (const chunk of child.stdout) {
       acknowledged += new TextDecoder().decode(chunk)
-      // Once it is at work: at once, or up to 11 ms into a later put.
+      // Once it is writing: at once, or up to 11 ms into a later put.
       if (child.killed) continue
       await Bun.sleep(round % 12)
       child.kill('SIGKILL')
@@ -93,7 +92,7 @@ test('the probe fails while nothing can be written, and then recovers', async ()
   await objects.put('cards/one.png', new Uint8Array(10), PNG)
   await chmod(directory, 0o555)
   const root = process.geteuid!() === 0
-  // Modes do not bind root.
+  // Root ignores file modes.
   if (root) process.seteuid!(65_534)
   try {
     const outcome = await objects.probe().catch((error: unknown) => error)

@@ -1,4 +1,4 @@
-/** One suite over both drivers of the objects port, and what only a network can do to one of them. */
+/** One suite for both drivers of the objects port, plus faults that only a network can cause. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { rename, rm, mkdir, mkdtemp } from 'node:fs/promises'
 import { join, basename } from 'node:path'
@@ -15,16 +15,16 @@ import { existsSync, readFileSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { freePort } from '../helpers/servers.ts'
 
-/** Timeout for making the chroot: it downloads about 110 MB. */
+/** Timeout for building the chroot, which downloads about 110 MB. */
 const BUILD_S = 240
-/** Timeout for making a user. Ceph's tool takes a second, but sometimes hangs when its threads end. */
+/** Timeout for creating a user. Ceph's tool takes a second, but sometimes hangs at its end. */
 const USER_S = 20
 
 /**
  * A real S3 server for the tests: Debian 13's Ceph object gateway, without a cluster, on SQLite, in a chroot.
  *
- * The chroot is made once, in the user's cache directory (`$XDG_CACHE_HOME` or `~/.cache`); each server has its own
- * port, data and bucket in it.
+ * The chroot is built once, in the user's cache directory (`$XDG_CACHE_HOME` or `~/.cache`); each server has
+ * its own port, data and bucket in it.
  */
 interface S3Server {
   readonly server: Server
@@ -33,7 +33,7 @@ interface S3Server {
 }
 
 /**
- * Starts a server with an empty bucket. Where that is not possible, prints a warning and returns `null`.
+ * Starts a server with an empty bucket. If that is impossible, prints a warning and returns `null`.
  * @param unproven what the run does not test without it
  */
 async function startS3Server(unproven: string): Promise<S3Server | null> {
@@ -47,7 +47,7 @@ async function startS3Server(unproven: string): Promise<S3Server | null> {
   }
 }
 
-/** The chroot's directory; makes it when it is missing. */
+/** The chroot's directory, built if it is missing. */
 async function chroot(): Promise<string> {
   const cache = process.env.XDG_CACHE_HOME || join(homedir(), '.cache')
   const directory = join(cache, 'pilgrimage-event-tracking', 's3-trixie')
@@ -108,7 +108,7 @@ rgw_thread_pool_size = 16
 rgw_frontends = beast endpoint=127.0.0.1:${port}
 `
 
-/** Bun's client cannot create a bucket. With the bucket as host, an object's URL is the bucket's. */
+/** Bun's client cannot create a bucket. With the bucket as host name, the root is the bucket. */
 async function makeBucket(settings: S3Settings, bucket: string): Promise<boolean> {
   const client = new Bun.S3Client({ ...settings, virtualHostedStyle: true })
   const answer = await fetch(client.presign(bucket, { method: 'PUT' }), { method: 'PUT' })
@@ -145,7 +145,7 @@ async function expectRejection(call: Promise<unknown>, type: new (message: strin
   expect(outcome).toBeInstanceOf(type)
 }
 
-/** Milliseconds until a call is refused as unavailable. */
+/** Milliseconds until a call fails as unavailable. */
 async function refusedAfterMs(call: Promise<unknown>): Promise<number> {
   const startedAt = performance.now()
   await expectRejection(call, ObjectsUnavailable)
@@ -154,7 +154,7 @@ async function refusedAfterMs(call: Promise<unknown>): Promise<number> {
 
 interface Driver {
   readonly name: string
-  /** An empty store. */
+  /** Opens an empty store. */
   readonly open: () => Promise<Objects>
   readonly breakDown: () => Promise<void>
   readonly repair: () => Promise<void>

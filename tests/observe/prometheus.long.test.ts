@@ -1,5 +1,6 @@
 /**
- * Prometheus on the alert rules: by examples, and beside the whole service whose parts are stopped as in the runbook.
+ * The alert rules in Prometheus: with examples, and on a running service whose parts are stopped as in the
+ * runbook.
  */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { join } from 'node:path'
@@ -16,7 +17,8 @@ import { until } from '#tests/helpers/wait.ts'
 
 const ALERT_MS = 60_000
 /**
- * They have no series before the first failure, or without LINE. Their labels are those of the table by their types.
+ * Metrics without series before the first failure, or without LINE. Their labels come from the table by their
+ * types.
  */
 const SILENT = /^event_(failed_items|line_calls|web_push_calls)_total/
 
@@ -57,7 +59,7 @@ const CASES: readonly Case[] = [
     quiet: 11,
     fires: 13,
   },
-  // As in containers, where a service that is gone has no address.
+  // As in containers, where a stopped service has no address.
   { alert: 'ServiceDown', series: { ...UP, 'up{job="admin"}': '1x10 stale' }, quiet: 11, fires: 17 },
   {
     alert: 'NobodyArrives',
@@ -118,7 +120,7 @@ describeOnServers('Prometheus', () => {
     until(async () => (await firing()).includes(name), `${name} to fire`, { timeoutMs: ALERT_MS })
   const ends = (name: string) =>
     until(async () => !(await firing()).includes(name), `${name} to end`, { timeoutMs: ALERT_MS })
-  /** Stops Redis, with a check-in that goes to the journal, and a track that is refused. */
+  /** Stops Redis, with a check-in that goes to the journal and a track that is rejected. */
   const stopRedis = async (): Promise<void> => {
     await stack.redis.stop()
     expect((await checkIn(stack, newPilgrimId())).status).toBe(202)
@@ -178,7 +180,7 @@ describeOnServers('Prometheus', () => {
         body: JSON.stringify({ user_id: pilgrim }),
       })
     await until(async () => (await card()).ok, 'a card', { timeoutMs: ALERT_MS })
-    // Older than any file of Caddy's.
+    // Older than any file served by Caddy.
     expect((await stack.fetch('/api/event/map?since=1')).status).toBe(200)
     const queries = Object.values(OBSERVED).flatMap(({ alerts = [], panels = [] }) => [
       ...alerts.map(({ when }) => when),
@@ -191,13 +193,13 @@ describeOnServers('Prometheus', () => {
         await until(async () => (await query(selector)).length > 0, `series of ${selector}`, {
           timeoutMs: ALERT_MS,
         })
-    // Whoever has series has a figure.
+    // Every query with series returns a figure.
     for (const one of queries) await query(one)
     await stream.body?.cancel()
   }, 240_000)
 })
 
-/** Prometheus beside a stack, which it reads every five seconds; alerts do not wait. */
+/** Prometheus for a stack, scraped every five seconds; alerts fire without delay. */
 async function startPrometheus(dir: string, stack: OwnedTestStack): Promise<Server> {
   const port = freePort()
   const [group] = rules().groups

@@ -1,6 +1,7 @@
 /**
- * The documentation's page in Chromium: it shows every operation, its search finds one, and a check-in can be tried
- * on this very server. Its policy refuses nothing that it does, and it asks no other host.
+ * The documentation page in Chromium: it shows every operation, its search finds one, and a check-in can be
+ * tried on this server. Its content security policy blocks nothing that it does, and it contacts no other
+ * host.
  */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { join } from 'node:path'
@@ -22,7 +23,7 @@ afterAll(async () => {
   run?.remove()
 })
 
-/** Opens the page. @returns it, and what it must not do: complaints, and requests to other hosts */
+/** Opens the page. @returns the page, errors, and requests to other hosts */
 async function openDocs(
   colorScheme: 'light' | 'dark',
   hash: string,
@@ -86,7 +87,7 @@ test('its dark colours, on a phone, pass the policy, too', async () => {
   await page.locator('rapi-doc').getByRole('button', { name: 'TRY', exact: true }).waitFor()
   const background = await page.locator('rapi-doc').evaluate((docs) => getComputedStyle(docs).backgroundColor)
   expect(background).toBe('rgb(27, 20, 17)')
-  // RapiDoc's own style sheet puts it left of the screen.
+  // RapiDoc's own style sheet places it left of the screen.
   const license = await page.locator('rapi-doc').getByText('License: Apache-2.0').boundingBox()
   expect(license!.x).toBeGreaterThan(0)
   expect(faults).toEqual([])

@@ -1,6 +1,6 @@
 /**
- * Every operation has an example of its request and of each JSON answer. Each answer is as its schema says, and each
- * request, sent to a running service, gets the documented success.
+ * Every operation has an example of its request and of each JSON response. Each response matches its schema,
+ * and each request, sent to a running service, gets the documented success.
  */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { mkdtempSync } from 'node:fs'
@@ -48,10 +48,10 @@ ajv.addSchema(document, 'api')
 const pointer = (...keys: string[]) =>
   `api#/${keys.map((key) => encodeURIComponent(key.replaceAll('~', '~0').replaceAll('/', '~1'))).join('/')}`
 
-/** Validators by the text of their schema: most answers are errors of a few forms. */
+/** Validators by the text of their schema: most responses are errors of a few forms. */
 const compiled = new Map<string, ValidateFunction>()
 
-/** Faults of the examples of a body or answer. */
+/** Faults of the examples of a body or response. */
 function faultsOf({ schema, examples = {} }: Media, ...at: string[]): string[] {
   const values = Object.values(examples).map(({ value }) => value)
   const text = JSON.stringify(schema)
@@ -86,7 +86,7 @@ beforeAll(async () => {
   await copyMigratedDatabase(dataDir)
   const db = await openDatabase({ url: '', dir: join(dataDir, 'db') })
   await migrateDatabase(db)
-  // Two letters to read, requeue and drop: no request makes one.
+  // Two dead letters to read, requeue and drop: no request creates one.
   const at = Date.now() - 3_600_000
   const letter = (minutes: number) => ({
     userId: 'w-5hk3q7d2m9x0c4v8b1n6r2t7ye',
@@ -96,7 +96,7 @@ beforeAll(async () => {
     createdAt: new Date(at),
   })
   await db.orm.insert(deadLetters).values([letter(0), letter(1)])
-  // A tracker and a link that an operator ends, beside those that the pilgrim ends.
+  // A tracker and a link for an operator to revoke, besides those that the pilgrim revokes.
   const theirs = { userId: 'w-5hk3q7d2m9x0c4v8b1n6r2t7ye', createdAt: new Date(at) }
   await db.orm
     .insert(trackers)
@@ -119,7 +119,7 @@ beforeAll(async () => {
     presses: 1,
     raisedAt: new Date(at),
   })
-  // Who follows the bot may be given a role.
+  // A follower of the bot may be given a role.
   await db.orm
     .insert(followers)
     .values({ userId: 'U11111111111111111111111111111111', reachable: true, changedAt: new Date(at) })
@@ -128,7 +128,7 @@ beforeAll(async () => {
 })
 afterAll(async () => stack?.close())
 
-/** These need others, or change what others need, so they come last. */
+/** Operations that depend on others, or change what others need, come last. */
 const LAST = [
   'revokeTracker',
   'revokeToken',
@@ -144,12 +144,12 @@ const LAST = [
   'eraseUser',
   'endActivity',
 ]
-/** It succeeds in a rehearsal alone, and stops the service (`tests/admin/reset.long.test.ts`). */
+/** Succeeds only in a rehearsal, and stops the service (`tests/admin/reset.long.test.ts`). */
 const NOT_HERE = ['resetRehearsal']
 const INGESTS = operationsOf(document)
   .map(({ operation }) => operation.operationId)
   .filter((id) => id.startsWith('ingest') || id === 'loadGpsloggerProfile')
-/** Values that only an answer tells: operation and parameter → operation and field of the answer. */
+/** Values known only from a response: operation and parameter → operation and field of the response. */
 const TOLD: Readonly<Record<string, readonly [id: string, field: string]>> = {
   'readPush.id': ['sendPush', 'id'],
   'changeShare.id': ['createShare', 'id'],

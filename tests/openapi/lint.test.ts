@@ -1,4 +1,4 @@
-/** The document passes the linter of Redocly, with all of its recommended rules. */
+/** The document passes Redocly's linter with all recommended rules. */
 import { expect, test } from 'bun:test'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { openApiDocument } from '#shared/service/openapi/openapi-document.ts'
 import { ROOT, runCommand } from '#tests/helpers/process.ts'
 
-/** Telemetry and the search for a newer version would ask other servers. */
+/** Disables telemetry and update checks, which would contact other servers. */
 const QUIET = { REDOCLY_TELEMETRY: 'off', REDOCLY_SUPPRESS_UPDATE_NOTICE: 'true' }
 
 test('redocly finds no error and nothing to warn of', async () => {

@@ -1,4 +1,7 @@
-/** Pictures of names: no empty box in any of them. Pictures are compared, because a font may lack what a list names. */
+/**
+ * Pictures of names contain no empty box. Pictures are compared, because a font may lack glyphs that a list
+ * names.
+ */
 import { expect, test } from 'bun:test'
 import { Resvg } from '@resvg/resvg-js'
 import { readdirSync } from 'node:fs'
@@ -25,13 +28,13 @@ async function picture(text: string, { fonts, graphemeImages }: Prepared): Promi
   return Bun.hash(pixels).toString(16)
 }
 
-/** Draws a drawing in the place of the first character of an emoji, by whose font the line is measured. */
+/** Draws a drawing in place of an emoji's first character, whose font determines the line. */
 function pictureOf(drawing: string, emoji: string, { fonts }: Prepared): Promise<string> {
   const [first = ''] = emoji
   return picture(first, { fonts, graphemeImages: { [first]: drawing } })
 }
 
-/** Characters of a name's picture that are drawn as an empty box, or apart from their emoji. */
+/** Characters of a name that are drawn as an empty box, or separated from their emoji. */
 async function wronglyDrawn(name: string): Promise<string[]> {
   const text = settable(name, PILGRIM)
   const prepared = typeset(words({}, name, PILGRIM))
@@ -51,7 +54,7 @@ async function wronglyDrawn(name: string): Promise<string[]> {
 }
 
 const cases: readonly (readonly [given: string, shown: string])[] = [
-  // Marks of romanised Taiwanese that are in another file of the font than their letters.
+  // Marks of romanised Taiwanese that are in another font file than their letters.
   ['Bí-gio̍k', 'Bí-giok'],
   ['a̍ e̍ i̍ u̍ A̍', 'a e i u A'],
   ['n̂g', 'ng'],
@@ -59,7 +62,7 @@ const cases: readonly (readonly [given: string, shown: string])[] = [
   ['a̋', 'a'],
   ['ṳ̂', 'ṳ'],
   ['m̄ n̄', 'm̄ n̄'],
-  // Of other languages.
+  // Marks of other languages.
   ['か゚き゚', 'かき'],
   ['q̃ x̱ ʼn̈', 'q̃ x ʼn̈'],
   ['Z̢̛̲a̷̡̺l̶g̵o̸', 'Zalgo'],
@@ -69,13 +72,13 @@ const cases: readonly (readonly [given: string, shown: string])[] = [
   ['林🫷🏻🫸🏿', '林🫷🫸'],
   ['林⛷🏽', '林'],
   ['林🫱🏻 👍🏽 👩🏾‍🚀 🏴󠁧󠁢󠁥󠁮󠁧󠁿 1️⃣ 🇹🇼 ❤️', '林🫱🏻 👍🏽 👩🏾‍🚀 🏴󠁧󠁢󠁥󠁮󠁧󠁿 1️⃣ 🇹🇼 ❤️'],
-  // Emoji that are newer than the drawings, and a flag that there is not.
+  // Emoji newer than the drawings, and a nonexistent flag.
   ['阿明🫩🫪🪾', '阿明'],
   ['阿明 🫩 陳', '阿明 陳'],
   ['🫩阿', '阿'],
   ['🇽🇽阿明', '阿明'],
   ['🫩🪾', PILGRIM],
-  // Joined ones that are newer: the parts.
+  // Newer joined emoji are drawn as their parts.
   ['阿明🐢‍🍄', '阿明🐢🍄'],
   ['阿明🐢‍🪾', '阿明🐢'],
 ]
@@ -91,7 +94,10 @@ test('a box is seen', async () => {
   expect(await picture('o', prepared)).not.toBe(await picture(BOX, prepared))
 })
 
-/** A letter with each mark of two blocks: those of Latin, Greek and Cyrillic, and those of older phonetic writing. */
+/**
+ * A letter with each mark of two blocks: those of Latin, Greek and Cyrillic, and those of older phonetic
+ * writing.
+ */
 test('no letter with any mark has a box', async () => {
   const marks = [...blockOf(0x300, 0x36f), ...blockOf(0x1dc0, 0x1dff), '\u3099', '\u309A']
   const letters = ['o', 'ｋ', 'か', 'ng', '林', '김', 'я']
@@ -125,7 +131,7 @@ test('each emoji of several characters is drawn as one picture (long)', async ()
   for (const name of emoji) {
     const prepared = typeset(words({}, name, PILGRIM))
     const [drawing, ...others] = Object.values(prepared.graphemeImages)
-    // One that is an emoji with variation selectors alone is set as text.
+    // A character that is an emoji only with a variation selector is set as text.
     if (drawing === undefined) continue
     const drawn = await picture(settable(name, ''), prepared)
     if (others.length > 0 || drawn !== (await pictureOf(drawing, name, prepared))) wrong.push(name)

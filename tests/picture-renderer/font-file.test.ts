@@ -1,4 +1,4 @@
-/** Reading which glyphs a font file has, in both of its wrappings. */
+/** Reads which glyphs a font file has, in both of its containers. */
 import { expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
 import { codePointsOf } from '#shared/runtime/picture-renderer/fonts.ts'

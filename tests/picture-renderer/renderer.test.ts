@@ -12,7 +12,7 @@ import { until } from '#tests/helpers/wait.ts'
 
 const SIZE = { width: 120, height: 60 }
 const picture = (text = '香客'): Element => box({ width: 120, height: 60, fontSize: 40 }, text)
-/** An element that the layout refuses. */
+/** An element that the layout engine rejects. */
 const impossible: Element = { type: 'div', props: { style: { display: 'table' }, children: ['x', 'y'] } }
 
 const opened: Renderer[] = []

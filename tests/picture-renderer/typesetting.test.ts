@@ -1,4 +1,4 @@
-/** Texts of people: what can be set is set, and what cannot never becomes an empty box. */
+/** Untrusted texts: supported characters are set, and the others never become an empty box. */
 import { describe, expect, test } from 'bun:test'
 import { box, words } from '#shared/runtime/picture-renderer/element.ts'
 import { emojiDrawing, settable, typeset } from '#shared/runtime/picture-renderer/typesetting.ts'

@@ -1,4 +1,4 @@
-/** Copies in the kv that differ from Postgres are found and mended, also beside a change under way. */
+/** Copies in the kv that differ from Postgres are detected and repaired, even during a concurrent change. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { eq } from 'drizzle-orm'
 import { mendKvCopies, updateLiveMapPresence } from '#shared/pilgrims/kv-copies.ts'

@@ -1,4 +1,4 @@
-/** Sums over what pilgrims say of themselves, kept by many writers at once, are what a plain count comes to. */
+/** Sums of pilgrims' reports, maintained by concurrent writers, equal a recount. */
 import { expect, test } from 'bun:test'
 import { sql } from 'drizzle-orm'
 import { mergeReported, upsertPilgrim } from '#services/survey-profile/write-profile.ts'
@@ -14,7 +14,7 @@ const WRITES = 120
 const PEOPLE = 12
 const MODES = ['car', 'walk', 'bus', 'submarine', '__proto__', 'hsr']
 
-/** Distances whose carbon lies exactly between two milligrams, too. */
+/** Distances, including those whose carbon is exactly between two milligrams. */
 const somewhere = (random: () => number) => ({
   consumption: {
     water: Math.floor(random() * 50),
@@ -67,7 +67,7 @@ describeFlushHarness('kept sums', (harness) => {
     expect(await reportedSums(harness)).toEqual(kept)
     await harness.db.transaction((tx) => recountReported(tx))
     expect(await reportedSums(harness)).toEqual(kept)
-    // An operator who finds the reports of erased people invented drops them, and only them.
+    // An operator who considers the reports of erased people fake drops these, and only these.
     await harness.db.transaction((tx) => recountReported(tx, { dropErased: true }))
     const ofOthers = rows.slice(1).flatMap((row) => [...reportedAmounts(row).values()])
     const left = await reportedSums(harness)
@@ -90,7 +90,7 @@ describeFlushHarness('kept sums', (harness) => {
     expect(await report({ raft: 1 }).catch(String)).toContain('5,000 km')
     expect(await report({ bus: 2_001 }).catch(String)).toContain('5,000 km')
     expect(await reportedSums(harness)).toEqual(kept)
-    // What was stored before there was a bound hinders nobody who reports less, or something else.
+    // Values stored before the limit existed do not prevent smaller or other reports.
     await harness.db.sql`UPDATE pilgrims SET transport = '{"car": 900000}'::jsonb WHERE user_id = 'far'`
     await report({ car: 800_000, walk: 5 })
     expect(await report({ car: 800_001 }).catch(String)).toContain('5,000 km')

@@ -1,4 +1,4 @@
-/** The names of questions that an event keeps have a bound, however many pilgrims invent some. */
+/** The number of stored question names is limited, however many pilgrims invent some. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { submitSurvey, type TrackAdmission } from '#services/survey-profile/submit-survey.ts'
 import { SubmitRequest } from '#shared/contracts/survey.ts'

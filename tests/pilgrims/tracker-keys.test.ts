@@ -33,7 +33,7 @@ async function pilgrimWithTracker(context: ServiceContext) {
 const usedAt = async (context: ServiceContext, userId: string) =>
   (await listTrackers(context, userId)).items[0]!.last_used_at
 
-/** The same kv, which counts the entries that are read. */
+/** The same kv, counting the entries that are read. */
 function counting(kv: Kv) {
   const reads: string[] = []
   const cached: Kv['cached'] = (key) => {
@@ -65,7 +65,7 @@ describe('copies of keys in a replica', () => {
     for (const _ of found) replica.noteUse(key, accepted)
     expect(new Set(found)).toEqual(new Set([userId]))
     expect(reads).toEqual(['tracker-revocations'])
-    // Only Postgres can tell of a row that was deleted by hand.
+    // Only Postgres shows that a row was deleted by hand.
     await context.db.orm.delete(trackers).where(eq(trackers.userId, userId))
     expect(await replica.find(key)).toBe(userId)
     nowMs += 60_000

@@ -1,4 +1,4 @@
-/** The sizes of calls to the kv, and the bound on points that wait for one that does not answer. */
+/** The sizes of calls to the kv, and the limit on points that wait for an unresponsive one. */
 import { expect, test } from 'bun:test'
 import { createBatcher } from '#shared/points/admission.ts'
 import { createMetrics } from '#shared/runtime/metrics.ts'

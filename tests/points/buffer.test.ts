@@ -1,4 +1,4 @@
-/** The buffer over a kv that is available, late, down or full: every check-in that was answered 202 is stored, once. */
+/** The buffer with a kv that is available, late, down or full: every check-in with a 202 is stored once. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import { openRedisKv } from '#shared/stores/kv/kv.redis.ts'
 import type { Kv } from '#shared/stores/kv/kv.ts'
@@ -54,9 +54,9 @@ for (const driver of quickKvDrivers()) suite(driver)
 describeOnServers('a buffer over a troubled Redis', () => {
   let server: Server
   let proxy: TcpProxy
-  /** Through the proxy, as replicas see it. */
+  /** Through the proxy, as replicas use it. */
   let kv: Kv
-  /** Around it, to see what is stored. */
+  /** Bypasses the proxy, to check what is stored. */
   let direct: Kv
   const openKv = (port: number) =>
     openRedisKv({ url: `redis://127.0.0.1:${port}`, partitions: 1, onError: () => undefined })
@@ -86,7 +86,7 @@ describeOnServers('a buffer over a troubled Redis', () => {
     expect(first.answer).toMatchObject({ outcome: 'admitted', duplicate: false })
     expect(first.ms).toBeGreaterThanOrEqual(ADMIT_MS - 2)
     expect(first.ms).toBeLessThan(1_900)
-    // The next check-ins do not wait for a kv that is known to be late.
+    // Further check-ins do not wait for a kv that is known to be late.
     const next = await timed(Promise.all(submissions.slice(1).map((one) => replica.admitDurably(one))))
     expect(next.ms).toBeLessThan(first.ms)
     expect(replica.journaled()).toBe(5)
@@ -101,7 +101,7 @@ describeOnServers('a buffer over a troubled Redis', () => {
     proxy.set({ kind: 'slow', toServerMs: 0, toClientMs: 2_000 })
     const applied = checkin({ userId: 'U' })
     expect(await replica.admitDurably(applied)).toMatchObject({ outcome: 'admitted' })
-    // Redis has it, but its answer is lost.
+    // Redis stores it, but its response is lost.
     proxy.set({ kind: 'closed' })
     expect(await replica.admitDurably(checkin({ userId: 'U' }))).toMatchObject({ outcome: 'admitted' })
     expect(replica.journaled()).toBe(2)
@@ -200,7 +200,7 @@ describeOnServers('a buffer over a troubled Redis', () => {
       await using replica = await startReplica(kv, { status: paused })
       expect(await replica.admitDurably(checkin())).toEqual(refused)
       await asked(server.url, async (redis) => {
-        // Connections that are there stay, and none comes back.
+        // Existing connections stay, and no new ones are accepted.
         await redis.config('SET', 'maxclients', 1)
         try {
           await kv.status()
@@ -240,7 +240,10 @@ describeOnServers('a buffer over a troubled Redis', () => {
     expect(await fields(direct, 'frozen')).toHaveLength(1)
   })
 
-  /** Resolves when the kv is known to be away: a call that is under way then would be late, and reach it afterwards. */
+  /**
+   * Resolves when the kv is known to be down: a call still in progress would be late, and reach it
+   * afterwards.
+   */
   const cutOff = async () => {
     proxy.set({ kind: 'closed' })
     await until(async () => (await kv.probe().catch(() => 'away')) === 'away', 'the kv to be away')
@@ -251,7 +254,7 @@ describeOnServers('a buffer over a troubled Redis', () => {
     await cutOff()
     await replica.admitDurably(checkin({ userId: 'first' }))
     const refused = checkin({ userId: 'refused' })
-    // The second one repeats a check-in that was not stored: it must not be answered as its duplicate.
+    // The second one repeats a check-in that was not stored: it must not be treated as a duplicate.
     const refusedAs = (id: string) => refusal(replica.admitDurably({ ...refused, id }))
     const refusals = [...(await Promise.all(['once', 'again'].map(refusedAs))), await refusedAs('third')]
     expect(refusals.map(({ httpStatus }) => httpStatus)).toEqual([503, 503, 503])
@@ -262,7 +265,7 @@ describeOnServers('a buffer over a troubled Redis', () => {
     proxy.set({ kind: 'clear' })
     await until(() => replica.journaled() === 0, 'the replay')
     expect(await fields(direct, 'refused')).toHaveLength(1)
-    // A connection that has just been closed may be late before it is unavailable.
+    // A call on a connection that was just closed may count as late before it counts as unavailable.
     const counted = (await replica.metrics.page()).matchAll(
       /^event_journaled_total\{.*why="(?:late|unavailable)".*\} (\d+)$/gm,
     )
@@ -295,10 +298,10 @@ describeOnServers('a buffer over a troubled Redis', () => {
   })
 
   test('a Redis that answered in time is not late because the event loop stood still', async () => {
-    // Not through the proxy, which stands still with this process.
+    // Not through the proxy, which is blocked with this process.
     await using replica = await startReplica(direct)
     const call = replica.admitDurably(checkin({ userId: 'U' }))
-    // The batch leaves in this turn; then nothing is read for longer than the kv is given.
+    // The batch is sent in this turn; then nothing is read for longer than the kv's timeout.
     await new Promise((resolve) => setImmediate(resolve))
     const until = performance.now() + 2 * ADMIT_MS
     while (performance.now() < until);
@@ -317,7 +320,7 @@ describeOnServers('a buffer over a troubled Redis', () => {
     const waiting = Array.from({ length: 50 }, (_, i) => checkin({ userId: `waiting-${i}` }))
     for (const one of waiting) await replica.admitDurably(one)
     expect(replica.journaled()).toBe(50)
-    // Above the ceiling and below the limit: Redis would still take them.
+    // Above the ceiling and below the limit: Redis itself would still accept them.
     await limit(0.95)
     proxy.set({ kind: 'clear' })
     await until(async () => (await kv.probe(), true), 'Redis to be well')

@@ -1,4 +1,4 @@
-/** Check-ins within one millisecond of a stopped clock, and the answers about their attached tracks. */
+/** Check-ins within one millisecond of a stopped clock, and the results of their attached tracks. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import type { AcceptRules } from '#shared/points/accept.ts'
 import { openRedisKv } from '#shared/stores/kv/kv.redis.ts'

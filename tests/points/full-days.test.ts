@@ -1,4 +1,4 @@
-/** Of a day with more points than phones record, no further track point of its pilgrim is taken. */
+/** Once a day has more points than phones record, further track points of that pilgrim are rejected. */
 import { expect, test } from 'bun:test'
 import { checkIn } from '#shared/points/check-in.ts'
 import { followFullDays, type FullDaysOf } from '#shared/points/full-days.ts'
@@ -61,7 +61,7 @@ describeFlushHarness('a day with too many points', (harness) => {
     })
     expect(await sync('ann', [late])).toMatchObject({ accepted: 0, durable_through: null })
     expect(await sync('ben', [late])).toMatchObject({ accepted: 1, rejected: [] })
-    // A check-in of the full day, too.
+    // Also with a check-in of the full day.
     const checkedIn = await checkIn(
       replica,
       { user_id: 'ann', ...late, track_points: [late, today] },
@@ -72,7 +72,7 @@ describeFlushHarness('a day with too many points', (harness) => {
       duplicate: false,
       track: { duplicates: 1, rejected: [{ index: 0, reason: 'full-day' }] },
     })
-    // The event's end is told as ever.
+    // The end of the event is reported as usual.
     await harness.kv.setStatus({ status: 'ended', version: 2, message: null })
     expect((await refusal(sync('ann', [late]))).reason).toBe('ended')
     expect(await harness.kv.cached(`full-days:${partitionOf('ann', harness.kv.partitions)}`)).not.toContain(

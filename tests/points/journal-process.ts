@@ -1,7 +1,7 @@
 /**
- * Another replica's journal, in a process of its own. Arguments: the directory, and what it does until it is
- * killed: `write` appends and says each id that it was promised, `adopt` takes over whatever it finds and says
- * how many entries each time.
+ * Another replica's journal, in its own process. Arguments: the directory, and its action until it is killed:
+ * `write` appends entries and prints each durable id, `adopt` adopts the journals it finds and prints the
+ * number of entries each time.
  */
 import { writeSync } from 'node:fs'
 import { openJournal } from '#shared/points/journal/journal.ts'

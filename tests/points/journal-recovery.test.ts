@@ -1,4 +1,4 @@
-/** Journal recovery: every entry reaches the kv, once, for every outcome of its first call. */
+/** Journal recovery: every entry reaches the kv once, for every outcome of its first call. */
 import { afterEach, beforeEach, expect, test } from 'bun:test'
 import { writeFileSync } from 'node:fs'
 import { rm } from 'node:fs/promises'
@@ -90,7 +90,7 @@ test('a stop recovers all entries once more, also those whose first call was und
   await replay.stop()
   expect(journal.size()).toBe(0)
   journal.close()
-  // An answer after the stop has no effect.
+  // A response after the stop has no effect.
   call.resolve(ADMITTED)
   await Bun.sleep(0)
   expect(lines).toEqual([])
@@ -100,7 +100,7 @@ test('a stop recovers all entries once more, also those whose first call was und
 test('one round recovers several pages', async () => {
   const replay = replayOn(kv)
   await Promise.all(Array.from({ length: 1_234 }, () => replay.journal(checkin(), null)))
-  // Not started: a stop is one round.
+  // Not started, so a stop runs a single round.
   await replay.stop()
   expect(journal.size()).toBe(0)
   expect(await stored()).toHaveLength(1_234)
@@ -132,7 +132,7 @@ test('a round begins only when the one before has ended', async () => {
     ...kv,
     async restore(...given) {
       most = Math.max(most, ++underWay)
-      // Longer than two rounds are apart.
+      // Longer than the interval between two rounds.
       await Bun.sleep(2_200)
       const restored = await kv.restore(...given)
       underWay--
@@ -186,7 +186,7 @@ describeOnServers('a replay into a Redis Cluster', () => {
     expect(reachable).toContain(false)
     const isReachable = ({ userId }: Submission) => reachable[partitionOf(userId, 16)]!
     const all = Array.from({ length: 4_000 }, () => checkin())
-    // More than a page of entries for the unavailable partition is before the first one for another partition.
+    // More than a page of entries for the unavailable partition precedes the first one for another.
     const waiting = all.filter((one) => !isReachable(one)).slice(0, 700)
     const going = all.filter(isReachable).slice(0, 300)
     const replay = replayOn(store)

@@ -1,4 +1,4 @@
-/** The journal through kills, damage, full disks and other replicas in the same directory. */
+/** The journal after kills, damage and full disks, and with other replicas in the same directory. */
 import { Database } from 'bun:sqlite'
 import { afterAll, afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { copyFileSync, readdirSync, readFileSync, renameSync, truncateSync, writeFileSync } from 'node:fs'
@@ -24,7 +24,7 @@ function ids(journal: Journal): Set<string> {
 const fill = (journal: Journal, count: number): Promise<void[]> =>
   Promise.all(Array.from({ length: count }, () => journal.append(checkin())))
 
-/** An ended replica: an unlocked file with entries. */
+/** A stopped replica: an unlocked file with entries. */
 async function abandon(count: number): Promise<string> {
   const before = new Set(readdirSync(dir))
   const journal = openJournal(dir, 1_000_000)
@@ -99,7 +99,7 @@ test('other work goes on while a large journal is adopted, and an adoption that 
   const counting = setInterval(() => turns++, 0)
   const adopting = journal.adopt()
   await until(() => journal.size() >= 1_000, 'the first pages')
-  // The rest stays in the file of the replica that has ended.
+  // The rest stays in the stopped replica's file.
   expect(journal.size()).toBeLessThan(6_000)
   const held = ids(journal)
   journal.close()
@@ -124,7 +124,7 @@ test('removed entries leave nothing in the journal’s files', async () => {
   await journal.append(stays)
   const bytes = () => readdirSync(dir).map((name) => readFileSync(join(dir, name), 'latin1'))
   expect(bytes().join('')).toContain('GONE')
-  // One by one, as the kv confirms them: each is a commit of its own.
+  // One by one, as the kv confirms them: each is its own commit.
   for (const { id } of gone) journal.remove([id])
   expect(bytes().join('')).not.toContain('GONE')
   expect([...ids(journal)]).toEqual([stays.id])

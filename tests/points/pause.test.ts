@@ -1,4 +1,4 @@
-/** A pause reaches a replica without any request. */
+/** A pause reaches a replica that gets no requests. */
 import { expect, test } from 'bun:test'
 import { openRedisKv } from '#shared/stores/kv/kv.redis.ts'
 import { startRedis } from '#tests/helpers/servers.ts'

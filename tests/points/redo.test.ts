@@ -1,4 +1,4 @@
-/** A Redis that comes back without its data, or without its last writes, is given again what it had admitted. */
+/** A Redis that returns without its data, or without its last writes, gets its admitted points again. */
 import { afterEach, beforeEach, expect, test } from 'bun:test'
 import { appendFileSync, cpSync, existsSync, readdirSync, rmSync } from 'node:fs'
 import { rm } from 'node:fs/promises'
@@ -113,7 +113,7 @@ describeOnServers('what Redis has lost', () => {
       DISKS[lost]!.before()
       const first = checkin({ userId: 'cleo', duplicateKey: 'once' })
       await buffer.admitDurably(first)
-      // A repetition under another time: the check-in itself counts no more.
+      // A repetition with another time: the check-in itself is not counted again.
       const repeated = await buffer.admitDurably({ ...checkin({ userId: 'cleo' }), duplicateKey: 'once' })
       expect(repeated).toMatchObject({ duplicate: true })
       await admit(sync('anna', times(5, 3)))

@@ -1,4 +1,4 @@
-/** A replica's buffer on a store whose failures a test causes. */
+/** A replica's buffer on a store whose failures a test controls. */
 import { rm } from 'node:fs/promises'
 import { type Buffer, createBuffer } from '#shared/points/buffer.ts'
 import { type Journal, openJournal } from '#shared/points/journal/journal.ts'
@@ -11,7 +11,7 @@ import { rejection } from '#tests/helpers/rejection.ts'
 import { rules } from '#tests/kv/drivers.ts'
 
 export const ADMIT_MS = 250
-/** Phones wait for longer; a kv that does not answer would take for ever. */
+/** Phones wait longer; a kv that does not respond would take forever. */
 export const IN_TIME_MS = 2_500
 export interface Replica extends Buffer, AsyncDisposable {
   readonly journal: Journal
@@ -25,7 +25,7 @@ export interface ReplicaOptions {
   readonly journalMax?: number
   /** The status in the database; null: the database is unavailable as well. */
   readonly status?: VersionedStatus | null
-  /** For so long the database does not answer. */
+  /** How long the database does not respond. */
   readonly databaseMs?: number
 }
 
@@ -70,14 +70,14 @@ export async function startReplica(kv: Kv, options: ReplicaOptions = {}): Promis
   }
 }
 
-/** The refusal that a call ends in. */
+/** The refusal with which a call ends. */
 export async function refusal(call: Promise<unknown>): Promise<Refusal> {
   const error = await rejection(call)
   if (error instanceof Refusal) return error
   throw error
 }
 
-/** A call's answer and how many milliseconds it took. */
+/** A call's result and its duration in milliseconds. */
 export async function timed<T>(call: Promise<T>): Promise<{ answer: T; ms: number }> {
   const startedAt = performance.now()
   const answer = await call

@@ -1,4 +1,4 @@
-/** The answer to a batch of track points: what the phone may delete, what was known already, what is counted. */
+/** The response to a batch of track points: what the phone may delete, what was known, what is counted. */
 import { afterEach, beforeEach, expect, test } from 'bun:test'
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -48,7 +48,7 @@ test('points that the buffer holds already are duplicates, as are those that a b
   expect(first).toMatchObject({ accepted: 3, duplicates: 0, durable_through: '2026-04-10T11:57:00.000Z' })
   const second = await sent([at(4), at(3), at(2), at(2), at(1)])
   expect(second).toMatchObject({ accepted: 2, duplicates: 3, durable_through: '2026-04-10T11:59:00.000Z' })
-  // The admission counts what the buffer holds already.
+  // The admission counts points that the buffer already has.
   expect(counted).toEqual({ duplicate: 1 })
   expect(await kv.peek('anna')).toHaveLength(5)
 })

@@ -99,7 +99,7 @@ describe('a check-in', () => {
   })
 })
 
-/** What becomes of one track point: the point, or the reason against it. */
+/** Validates one track point. @returns the point, or the reason for its rejection */
 function trackPoint(given: unknown): Point | string {
   const { points, rejected } = acceptTrack([given], NOW, rules)
   expect(points.length + rejected.length).toBe(1)

@@ -31,7 +31,9 @@ let routes: readonly Route[]
 const covers = (pattern: string, path: string): boolean =>
   pattern.endsWith('*') ? path.startsWith(pattern.slice(0, -1)) : pattern === path
 
-/** The service that gets a path: the first matching route that answers; `refused` when Caddy answers itself. */
+/**
+ * The service that gets a path: the first matching route with a response; `refused` if Caddy responds itself.
+ */
 function serviceOf(path: string, among: readonly Route[] = routes): string | undefined {
   for (const { match, handle = [] } of among) {
     const patterns = match?.flatMap((set) => set.path ?? [])

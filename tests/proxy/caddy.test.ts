@@ -14,7 +14,7 @@ const LIMIT = 102_400
 const INGEST = '/api/event/ingest/a-key-of-a-tracker-in-the-path--/overland'
 const PHOTO = '/api/event/ingest/a-key-of-a-tracker-in-the-path--/owntracks'
 
-/** A request as it arrives behind the proxy. */
+/** A request as seen behind the proxy. */
 interface Seen {
   readonly port: number
   readonly body: string
@@ -26,7 +26,7 @@ describeOnServers('Caddy', () => {
   const ports = replicas.map(({ port }) => port!)
   const admin = echo()
   const nobody = freePort()
-  /** Reads a request and closes the connection, by a reset or in an orderly way. */
+  /** Reads a request and closes the connection, by a reset or gracefully. */
   const dying = Bun.listen({
     hostname: '127.0.0.1',
     port: 0,

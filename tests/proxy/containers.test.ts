@@ -49,7 +49,7 @@ const PORTS: Readonly<Record<string, readonly string[]>> = {
   grafana: ['127.0.0.1:${GRAFANA_PORT:-3001}:3000'],
 }
 
-/** The networks of those that are not in both of the services. */
+/** Networks of the containers that are not on both service networks. */
 const NETWORKS: Readonly<Record<string, readonly string[]>> = {
   caddy: ['proxied'],
   pages: ['stores'],
@@ -107,7 +107,7 @@ test('Caddy gets the host names and certificates, and none of the services’ se
 })
 
 const SECRET = /TOKEN|SECRET|PASSWORD|PRIVATE|_KEY(_ID)?$|_URL$/
-/** Addresses that hold no password. */
+/** URLs that contain no password. */
 const OPEN = /^(EVENT|LINE)_\w+_URL$|^OBJECTS_URL$|^EVENT_PUSH_PUBLIC_KEY$/
 
 const STORE_SECRETS = ['DATABASE_URL', 'REDIS_URL', 'NATS_URL', 'S3_ACCESS_KEY_ID', 'S3_SECRET_ACCESS_KEY']
@@ -148,7 +148,7 @@ test('the image runs as an unprivileged user, as process 1, without build files'
   const last = lines.slice(lines.findLastIndex((line) => line.startsWith('FROM ')))
   const user = last.findLastIndex((line) => line.startsWith('USER '))
   expect(last[user]).toBe('USER bun')
-  // Nothing may run after the user is set, and nothing before may make the user owner of the code.
+  // Nothing may run after the user is set, and nothing before it may make that user the owner of the code.
   expect(last.slice(user + 1).filter((line) => /^(RUN|COPY|ADD|USER)/.test(line))).toEqual([])
   expect(last.filter((line) => /^COPY .*--chown/.test(line))).toEqual([])
   expect(last).toContain('ENTRYPOINT ["bun"]')

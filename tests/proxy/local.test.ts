@@ -58,7 +58,7 @@ test(
     const settings = { EVENT_DATA_DIR: dir, EVENT_PORT: String(port) }
     const first = await startEmbedded(settings)
     expect(await answers('127.0.0.1', port)).toBe(true)
-    // Stands for another machine: an address of its own.
+    // Stands for another machine: a different address.
     expect(await answers('127.0.0.2', port)).toBe(false)
     expect(await openPaths(dir)).toEqual([])
     // Files of an earlier release, and a request that delays the end of the first run.
@@ -140,7 +140,7 @@ test('a directory that others may enter, and that contains other files, is refus
   expect(await readdir(home)).toEqual(['letter.txt'])
 })
 
-/** What a start says on its standard output, and how many of its generated tokens are in it. */
+/** Standard output of a start, and the number of its generated tokens in it. */
 async function saidBy(command: string[]) {
   const dir = await newDir()
   await copyMigratedDatabase(dir)
@@ -184,7 +184,7 @@ test(
     try {
       await until(async () => (await readHealth()).data.certificates.localhost, 'the certificate', {
         timeoutMs: START_MS / 2,
-        // An address may not read more often than twice a second.
+        // An address may read at most twice a second.
         everyMs: 1_000,
       })
     } finally {

@@ -1,6 +1,6 @@
 /**
- * The map of followers through real Caddy: from the files of a real tracking service, and from tracking where there is
- * none.
+ * The public map through real Caddy: from the files of a real tracking service, and from tracking without
+ * files.
  */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { readdirSync, readFileSync, renameSync, rmSync } from 'node:fs'
@@ -18,7 +18,7 @@ import { until } from '#tests/helpers/wait.ts'
 
 const MAP = '/api/event/map'
 const ORIGIN = 'https://walk.example'
-/** Addresses that are not exactly those of a file. */
+/** Paths that do not exactly match a file. */
 const ELSEWHERE = [
   ...'? ?since ?since= ?since=1 ?since=abc ?since=-1 ?since=1e3 ?since=0000000000000001 ?since=%31 ?Since=1'.split(
     ' ',
@@ -36,14 +36,14 @@ const ELSEWHERE = [
     '/at-1/map.json',
     '/api/event/../event/map',
   )
-/** What differs between two answers to the same request. */
+/** Headers that differ between two responses to the same request. */
 const OF_A_MOMENT = ['date', 'x-request-id', 'etag', 'content-length', 'transfer-encoding', 'connection']
 
 describeOnServers('the map through Caddy', () => {
   let database: TestDatabase
   let tracking: Server
   let caddy: CaddyServer
-  /** Its services answer one origin only. */
+  /** Its services allow only one origin. */
   let strict: CaddyServer
   let dir: string
 
@@ -65,7 +65,7 @@ describeOnServers('the map through Caddy', () => {
           ALIAS_HOST: '127.0.0.1',
           UPSTREAM_DISCOVERY: 'list',
           TRACKING_UPSTREAM: `127.0.0.1:${tracking.port}`,
-          // What is nobody's is refused by every service alike.
+          // Unknown paths are rejected by every service alike.
           ADMIN_UPSTREAM: `127.0.0.1:${tracking.port}`,
           MAP_DIR: dir,
           ...env,
@@ -92,16 +92,16 @@ describeOnServers('the map through Caddy', () => {
     )
   const direct = (path: string, init: RequestInit = {}) => fetch(`${tracking.url}${path}`, init)
   const whole = async () => (await dataOf(await send(MAP), mapEndpoint)) as EventMap
-  /** Requests for the map that tracking has answered. */
+  /** Number of map requests that reached tracking. */
   const counted = async (): Promise<number> => {
     const metrics = await (await direct('/metrics')).text()
     return [
       ...metrics.matchAll(/^event_http_request_duration_seconds_count\{[^}]*event\/map"[^}]*\} (\d+)$/gm),
     ].reduce((sum, [, n]) => sum + Number(n), 0)
   }
-  /** Repeats what a new version may have come between. */
+  /** Repeats a check that a new version may have interrupted. */
   async function inOneVersion(check: () => Promise<void>): Promise<void> {
-    // Tracking answers a new version a moment before its files are there.
+    // Tracking returns a new version shortly before its files exist.
     const stateNow = async () => {
       const { headers } = await direct(MAP)
       return [Math.floor(Date.now() / 10_000), headers.get('etag'), ...slots()].join()
@@ -246,7 +246,7 @@ describeOnServers('the map through Caddy', () => {
     const map = await whole()
     expect(Date.parse(map.as_of)).toBeWithin(killedMs - 15_000, killedMs)
     const last = Math.max(...slots().map((name) => Number(name.slice('at-'.length))))
-    // The proxy serves from the slot of its clock, so there is nothing to serve after the last one.
+    // The proxy serves the slot of its clock, so nothing is served after the last slot.
     expect(last * 10_000 + 10_000).toBeLessThanOrEqual(Date.parse(map.as_of) + 50_000)
     for (const name of slots()) rmSync(join(dir, name))
     const refused = await send(MAP)

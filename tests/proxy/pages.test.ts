@@ -1,4 +1,6 @@
-/** How pages are served: the same files with the same headers by Caddy and by the embedded run, at both host names. */
+/**
+ * Serving pages: the same files with the same headers from Caddy and the embedded run, at both host names.
+ */
 import { expect, test } from 'bun:test'
 import { mkdirSync, readdirSync, rmSync, utimesSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -90,7 +92,7 @@ describeBothStacks(
   (stack) => {
     const bare = { 'Accept-Encoding': 'identity' }
 
-    // The stack has built them by itself: a build of the same sources gives the same bytes.
+    // The stack has built them itself: builds of the same sources are byte-identical.
     test('each file is served whole, at both host names, with its type and its policy', async () => {
       for (const host of ['localhost', '127.0.0.1'] as const)
         for (const [file, bytes] of site) {

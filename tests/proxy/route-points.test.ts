@@ -1,4 +1,7 @@
-/** The points of a route in the console: from a file, of another kind, at the limits, and in the size of a request. */
+/**
+ * The points of a route in the console: from a file, after a change of kind, at the limits, and as a request
+ * of limited size.
+ */
 import { expect, test } from 'bun:test'
 import { readRouteFile } from '../../proxy/pages/console/views/lifecycle/route-file.ts'
 import {
@@ -86,7 +89,7 @@ test('a long line with 200 stations and 200 places fits into a request', async (
     found.lines.map(({ places }) => places),
     found.points,
   )
-  // Names that were typed since the file was read.
+  // Names typed since the file was read.
   const points = found.points.map((point) => ({
     ...point,
     names: { ...point.names, en: 'Rest and supplies' },

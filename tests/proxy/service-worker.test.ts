@@ -1,11 +1,14 @@
-/** What the service worker keeps: the page's own files, and no answer. On a shared phone nobody finds another's data there. */
+/**
+ * The service worker caches only the page's files and no responses, so that nobody finds another pilgrim's
+ * data on a shared phone.
+ */
 import { expect, test } from 'bun:test'
 import { runInNewContext } from 'node:vm'
 
 const ORIGIN = 'https://walk.example'
 const FILES = ['/walk/', '/assets/page-1.js']
 
-/** The worker's listeners, with a cache in memory and a network that answers with the request's address. */
+/** The worker's listeners, with an in-memory cache and a network that returns the request's URL. */
 async function openWorker() {
   const kept = new Map<string, string>()
   const listeners = new Map<string, (event: object) => void>()
@@ -49,7 +52,7 @@ async function openWorker() {
 
 test.each([
   ['/walk/', 'kept /walk/'],
-  // A query neither finds another answer nor leaves one.
+  // A request with a query neither reads nor writes the cache.
   ['/walk/?user_id=w-1', 'kept /walk/'],
   ['/assets/page-1.js?v=2', 'kept /assets/page-1.js'],
   ['/api/event/user/w-1', 'browser'],

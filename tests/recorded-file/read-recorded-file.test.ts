@@ -1,4 +1,4 @@
-/** The files of recorders, as they come: every form that real apps write, and every file that is of no use. */
+/** Recorded files: every format that real apps write, and every kind of useless file. */
 import { describe, expect, test } from 'bun:test'
 import {
   type Period,
@@ -86,7 +86,7 @@ describe('the points of a GPX file', () => {
         ].join(''),
       ),
     )
-    // A recorder that goes by the phone's language writes a comma.
+    // A recorder that follows the phone's locale writes a comma.
     expect(points.map(({ lat }) => lat)).toEqual([24.1, 24.1])
     expect(leftOut).toEqual({ untimed: 2, misplaced: 5, repeated: 1, early: 0, late: 0 })
   })

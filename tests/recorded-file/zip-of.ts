@@ -1,4 +1,4 @@
-/** Packs zip archives. */
+/** Creates zip archives. */
 
 interface ZipOptions {
   readonly stored?: boolean

@@ -5,7 +5,7 @@ import { type Calendar, createCalendar } from '#shared/core/rules/calendar.ts'
 const HOUR_MS = 3_600_000
 const utc = (iso: string): number => Date.parse(iso)
 
-/** Besides the usual: quarter-hour offsets, clocks that skip midnight or repeat it, and half an hour of change. */
+/** Unusual zones too: quarter-hour offsets, a skipped or repeated midnight, and a half-hour change. */
 const ZONES = [
   'Asia/Taipei',
   'Europe/Berlin',
@@ -22,7 +22,7 @@ const ZONES = [
 ]
 const calendars = new Map(ZONES.map((zone) => [zone, createCalendar(zone)]))
 
-/** A wall clock that knows nothing of the code under test. */
+/** A wall clock that is independent of the code under test. */
 const clocks = new Map(
   ZONES.map((timeZone) => [
     timeZone,
@@ -37,7 +37,7 @@ const from = utc('2023-06-01T00:00:00Z')
 const to = utc('2031-06-01T00:00:00Z')
 const instants = fc.oneof(
   fc.integer({ min: from, max: to }),
-  // On and beside a full hour, where days, hours and offsets change.
+  // At and near full hours, where days, hours and offsets change.
   fc
     .tuple(
       fc.integer({ min: from / HOUR_MS, max: to / HOUR_MS }),
@@ -92,9 +92,9 @@ describe('days', () => {
     ['America/Santiago', '2026-09-05', '2026-09-05T04:00:00Z', 24],
     ['America/Santiago', '2026-09-06', '2026-09-06T04:00:00Z', 23],
     ['Africa/Cairo', '2026-04-24', '2026-04-23T22:00:00Z', 23],
-    // The hour before midnight comes twice.
+    // The hour before midnight occurs twice.
     ['America/Santiago', '2026-04-04', '2026-04-04T03:00:00Z', 25],
-    // The hour after midnight comes twice.
+    // The hour after midnight occurs twice.
     ['America/Havana', '2026-11-01', '2026-11-01T04:00:00Z', 25],
     ['Australia/Lord_Howe', '2026-10-04', '2026-10-03T13:30:00Z', 23.5],
   ] as const)('%s, %s: from %s, %p hours', (zone, day, start, hours) => {
@@ -125,10 +125,10 @@ describe('hours', () => {
   test.each([
     ['Asia/Kathmandu', '2026-04-10T08:30:00Z', '2026-04-10T08:15:00Z'],
     ['Europe/Berlin', '2026-03-29T01:10:00Z', '2026-03-29T01:00:00Z'],
-    // The hour from two to three that comes twice is two hours.
+    // The repeated hour from two to three counts as two hours.
     ['Europe/Berlin', '2026-10-25T00:30:00Z', '2026-10-25T00:00:00Z'],
     ['Europe/Berlin', '2026-10-25T01:30:00Z', '2026-10-25T01:00:00Z'],
-    // Half past two follows two o'clock.
+    // Two o'clock is followed by half past two.
     ['Australia/Lord_Howe', '2026-10-03T15:45:00Z', '2026-10-03T15:30:00Z'],
   ] as const)('%s: %s is in the hour from %s', (zone, at, start) => {
     expect(calendars.get(zone)!.hourStart(utc(at))).toBe(utc(start))

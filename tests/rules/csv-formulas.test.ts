@@ -1,4 +1,4 @@
-/** Cells of the CSVs of the service and of the console: quoted, and never a formula. */
+/** CSV cells of the service and the console: quoted, and never a formula. */
 import { expect, test } from 'bun:test'
 import { csvOf } from '#proxy/pages/console/parts/csv.ts'
 import { csvCell } from '#services/admin/reports/list-surveys.ts'
@@ -29,7 +29,7 @@ test.each([
   ['a=1', '"a=1"'],
 ])('%j', (value, cell) => {
   expect(csvCell(value)).toBe(cell)
-  // The console quotes only where it must, and a number stays a number.
+  // The console quotes only if necessary, and numbers stay numbers.
   if (typeof value !== 'string') return
   const [first] = csvOf([[value, -1.5]])
     .slice(1)

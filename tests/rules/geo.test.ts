@@ -49,7 +49,7 @@ test('whole millimetres, the same both ways, never more than half round the Eart
 test('a detour is never shorter', () => {
   fc.assert(
     fc.property(places, places, places, (a, b, c) => {
-      // Each of the three is rounded; near half round the Earth the formula itself loses some millimetres.
+      // Each of the three is rounded; near the antipode the formula itself loses some millimetres.
       expect(distanceMm(a, c)).toBeLessThanOrEqual(distanceMm(a, b) + distanceMm(b, c) + 500)
     }),
     { numRuns: 1_000 },

@@ -115,7 +115,7 @@ describe('what the next level needs', () => {
   })
 })
 
-/** Kilometres as people read them, in hundredths: sums of these are exact. */
+/** Displayed kilometres in hundredths, whose sums are exact. */
 const hundredths = (km: number): number => Math.round(km * 100)
 
 test('the shown distance and the needed distance together are the next level’s distance', () => {
@@ -123,7 +123,7 @@ test('the shown distance and the needed distance together are the next level’s
     fc.property(distances, checkinCounts, (mm, checkins) => {
       const shown = roundKm(mm)
       expect(hundredths(shown) / 100).toBe(shown)
-      // Whoever reads the distance finds the level in the table.
+      // Looking the displayed distance up in the table gives the same level.
       expect(levelOf(shown * MM_PER_KM, checkins)).toBe(levelOf(mm, checkins))
       const next = nextLevel(mm, checkins)
       if (next === null) return

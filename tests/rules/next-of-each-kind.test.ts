@@ -2,13 +2,13 @@
 import { expect, test } from 'bun:test'
 import { measureRoute, nextOfEachKind } from '#shared/core/rules/along-route.ts'
 
-/** A kilometre to the north, and one to the east at this latitude, in degrees. */
+/** A kilometre northward, and one eastward at this latitude, in degrees. */
 const KM = 1 / 111.195
 const KM_EAST = KM / Math.cos((24 * Math.PI) / 180)
 
 const at = (km: number, eastKm = 0) => ({ lat: 24 + km * KM, lng: 120.6 + eastKm * KM_EAST })
 const there = Array.from({ length: 11 }, (_, km) => at(km))
-/** Ten kilometres to the north, and the same way back. */
+/** Ten kilometres northward, and the same way back. */
 const ROUTE = measureRoute([there, [...there].reverse()], 20)
 
 const place = (kind: string, name: string, km: number, eastKm = 0) => ({ kind, name, ...at(km, eastKm) })
@@ -75,7 +75,7 @@ test.each([
 })
 
 const oneWay = measureRoute([there], 10)
-/** The way back is 80 m beside the way there. */
+/** The way back is 80 m beside the way out. */
 const parallel = measureRoute([[...there, ...there.map((_, km) => at(10 - km, 0.08))]], 20.08)
 
 test.each([

@@ -1,4 +1,4 @@
-/** The language that a reader gets, whatever their phone speaks. */
+/** The language that a reader gets, for any phone language. */
 import { describe, expect, test } from 'bun:test'
 import { Language } from '#shared/contracts/bot.ts'
 import { acceptedTags, languageFor, textFor } from '#shared/core/rules/languages.ts'

@@ -8,7 +8,7 @@ const berlin = createCalendar('Europe/Berlin')
 const read = (value: number | string) => parseSentTime(value, taipei)
 const utc = (iso: string) => Date.parse(iso)
 
-/** What the contract lets through: any finite number, any string. */
+/** Values that the contract accepts: any finite number, any string. */
 const END_MS = Date.UTC(3000, 0, 1)
 
 describe('ISO 8601 with a zone', () => {

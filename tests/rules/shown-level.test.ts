@@ -1,4 +1,4 @@
-/** Distance and level as a pilgrim reads them on the card and in the bot’s answer, and what is still needed. */
+/** Distance and level as displayed on the card and in the bot’s answer, and the remaining requirements. */
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { Language } from '#shared/contracts/bot.ts'
@@ -11,7 +11,7 @@ import { replyTo } from '#services/line-bot/bot/replies.ts'
 import { BOT_WORDS } from '#shared/locales/by-language.ts'
 
 const MM_PER_KM = 1_000_000
-/** Any distance, and most of all those just below a level. */
+/** Any distance, mostly just below a level. */
 const distances = fc.oneof(
   fc.nat({ max: 400 * MM_PER_KM }),
   fc
@@ -56,7 +56,7 @@ const places = {
   surveyCompleted: false,
 }
 
-/** Kilometres as they stand in a text, in hundredths. */
+/** Displayed kilometres, in hundredths. */
 const hundredths = (text: string): number => Math.round(Number(text) * 100)
 
 test('a card and the bot tell one distance; with what the bot says is needed it is exactly the next level’s', () => {
@@ -78,7 +78,7 @@ test('a card and the bot tell one distance; with what the bot says is needed it 
       const said = [...JSON.stringify(reply).matchAll(/([\d.]+) (?:km|公里)/g)].map(([, km]) => km!)
       const walked = said[0]!
       expect(drawn).toBe(walked)
-      // Whoever looks it up in the table finds the same level.
+      // Looking it up in the table gives the same level.
       expect(hundredths(drawn)).toBeGreaterThanOrEqual(level.minKm * 100)
       if (minimum === undefined) return
       expect(hundredths(walked)).toBeLessThan(minimum * 100)

@@ -1,4 +1,4 @@
-/** Points by metres and seconds, and days of a pilgrim as phones report them. */
+/** Points by metres and seconds, and days of a pilgrim as reported by phones. */
 import fc from 'fast-check'
 import { type Calendar, createCalendar } from '#shared/core/rules/calendar.ts'
 import type { FoldPoint, PointKind } from '#shared/core/distance/points-to-distance.ts'
@@ -9,13 +9,13 @@ const METRES_PER_DEGREE = (EARTH_RADIUS_M * Math.PI) / 180
 /** On the equator a degree is as long in both directions. */
 const ORIGIN = { lat: 0, lng: 120 }
 
-/** A place so many metres north and east of the origin. */
+/** A place this many metres north and east of the origin. */
 export const placeAt = (northM: number, eastM = 0) => ({
   lat: ORIGIN.lat + northM / METRES_PER_DEGREE,
   lng: ORIGIN.lng + eastM / METRES_PER_DEGREE,
 })
 
-/** A track point, or what `more` makes of it. */
+/** A track point, with changes. */
 export const point = (t: number, northM: number, more: Partial<FoldPoint> = {}): FoldPoint => ({
   kind: 't',
   sentMs: more.t ?? t,
@@ -26,15 +26,15 @@ export const point = (t: number, northM: number, more: Partial<FoldPoint> = {}):
   ...more,
 })
 
-/** Identity of a point among its pilgrim's. */
+/** Identity of a point among those of its pilgrim. */
 export const identity = ({ kind, sentMs }: Pick<FoldPoint, 'kind' | 'sentMs'>): string => `${kind}${sentMs}`
 
-/** What someone does between two points. */
+/** A pilgrim's movement between two points. */
 type Move = 'rest' | 'stray' | 'move' | 'fly'
 
 interface Step {
   readonly pauseMs: number
-  /** Instead of pausing: to the next midnight, and so many milliseconds. */
+  /** Instead of a pause: jumps to this many milliseconds after the next midnight. */
   readonly midnight: number | null
   readonly move: Move
   readonly metres: number
@@ -44,7 +44,7 @@ interface Step {
   readonly clockAheadMs: number
   readonly mode: string | null
   readonly rough: boolean
-  /** Place in the order of arrival; the point's own number if it came at once. */
+  /** Position in the order of arrival; the point's own number if it arrived at once. */
   readonly late: number
   readonly again: number | null
   readonly cut: boolean
@@ -52,7 +52,7 @@ interface Step {
 
 const MODES = ['walk', 'car', 'bike', 'hsr', 'submarine']
 
-/** Once in `n + 1` times; else null. */
+/** A value once in `n + 1` times; otherwise null. */
 const seldom = <T>(n: number, arbitrary: fc.Arbitrary<T>): fc.Arbitrary<T | null> =>
   fc.oneof({ weight: n, arbitrary: fc.constant(null) }, { weight: 1, arbitrary })
 
@@ -86,7 +86,7 @@ const steps: fc.Arbitrary<Step> = fc.record({
   clockAheadMs: fc.oneof(
     { weight: 4, arbitrary: fc.constant(0) },
     { weight: 1, arbitrary: fc.integer({ min: 1, max: DAY_MS - 1 }) },
-    // Of two check-ins the second is a millisecond further ahead.
+    // Of two check-ins, the second is a millisecond further ahead.
     { weight: 1, arbitrary: fc.constant(DAY_MS - 1) },
   ),
   rough: fc.integer({ min: 0, max: 9 }).map((n) => n === 0),
@@ -100,12 +100,12 @@ const steps: fc.Arbitrary<Step> = fc.record({
   cut: fc.boolean(),
 })
 
-/** How a pilgrim's points came in. */
+/** The arrivals of a pilgrim's points. */
 export interface History {
   readonly calendar: Calendar
-  /** Distinct identities, in no order that matters. */
+  /** Distinct identities, in no particular order. */
   readonly points: readonly FoldPoint[]
-  /** Points as they arrived, some more than once; each is one flush. */
+  /** Points in order of arrival, some repeated; each batch is one flush. */
   readonly batches: readonly (readonly FoldPoint[])[]
 }
 
@@ -126,7 +126,7 @@ function walkOf(calendar: Calendar, startMs: number, taken: readonly Step[]) {
     if (step.move !== 'stray') [north, east] = there
     for (const [i, kind] of step.kinds.entries()) {
       const ahead = kind === 'c' ? step.clockAheadMs + i : 0
-      // What shares an instant is measured twice, some metres apart.
+      // Points of the same instant are some metres apart.
       const place = placeAt(there[0] + 7 * i, there[1] + 12 * i)
       const p: FoldPoint = {
         kind,
@@ -155,7 +155,7 @@ function historyOf(calendar: Calendar, startMs: number, taken: readonly Step[]):
   return { calendar, points, batches }
 }
 
-/** A zone, and the evening from which its days are walked: plain, 23 hours, 25 hours, no midnight. */
+/** A zone, and the evening from which days are walked: a normal day, 23 hours, 25 hours, no midnight. */
 const evenings = (
   [
     ['Asia/Taipei', '2026-04-10T13:00:00Z'],

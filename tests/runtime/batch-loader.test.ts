@@ -3,7 +3,7 @@ import { expect, test } from 'bun:test'
 import { createBatchLoader } from '#shared/runtime/batch-loader.ts'
 import { rejection } from '#tests/helpers/rejection.ts'
 
-/** A store whose readings are answered by hand, with what stands in it when they begin. */
+/** A store whose reads are answered by hand, with the values at their start. */
 function setUp(patienceMs?: number, failsAll: (error: Error) => boolean = () => true) {
   const store = new Map<string, number>()
   const readings: { keys: readonly string[]; answer: () => void; fail: (error: Error) => void }[] = []

@@ -1,4 +1,4 @@
-/** A queue for costly work: what nobody waits for any more is not begun. */
+/** A queue for expensive work: abandoned work is not started. */
 import { expect, test } from 'bun:test'
 import { createBoundedQueue } from '#shared/runtime/bounded-queue.ts'
 import { rejection } from '#tests/helpers/rejection.ts'
@@ -10,7 +10,7 @@ test('work that has not begun in time never begins, and keeps nobody out', async
   let begun = 0
   const late = () => Promise.resolve(begun++)
   expect(await rejection(queue.run(late, 10))).toMatchObject({ httpStatus: 503, message: 'Busy.' })
-  // Its place is free again, and only for one.
+  // Its place is free again, for one.
   const next = queue.run(() => Promise.resolve('next'), 60_000)
   expect(await rejection(queue.run(late))).toMatchObject({ httpStatus: 503 })
   first.resolve('first')

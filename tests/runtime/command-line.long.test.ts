@@ -1,4 +1,4 @@
-/** The command lines of the scripts of package.json, and of the measurements that have no script there. */
+/** The command lines of the scripts of package.json, and of measurements without such a script. */
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -43,7 +43,7 @@ let directory = ''
 beforeEach(() => (directory = mkdtempSync(join(tmpdir(), 'command-line-'))))
 afterEach(() => rmSync(directory, { recursive: true }))
 
-/** Runs a script where it can write only into `directory`, unless it writes into the tree. */
+/** Runs a script that can write only into `directory`, unless it writes into the tree. */
 async function run({ file, args }: Script, option: string) {
   const ended = await runCommand([process.execPath, '--no-env-file', join(ROOT, file), ...args, option], {
     cwd: directory,

@@ -26,7 +26,7 @@ test('each of many waits with the same duration ends at its own time', async () 
   const started = performance.now()
   const ends: Promise<number>[] = []
   for (let i = 0; i < 5; i++) {
-    // One of two is done at once; it takes no other wait along.
+    // One of two waits ends at once; the other is unaffected.
     void within(Promise.resolve(), 80, () => 'late')
     ends.push(within<never, number>(never, 80, () => performance.now() - started))
     await Bun.sleep(20)

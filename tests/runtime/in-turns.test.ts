@@ -1,4 +1,4 @@
-/** Computations in turns of the event loop give what the plain ones give, and pause often enough. */
+/** Computations in turns of the event loop give the same results as plain ones, and pause often enough. */
 import { expect, test } from 'bun:test'
 import { groupIntoCrowds } from '#services/tracking/map/crowds.ts'
 import { cellAt, MAX_ZOOM } from '#shared/core/map/cells.ts'

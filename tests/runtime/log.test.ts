@@ -25,7 +25,7 @@ test('client input neither breaks a line nor controls a terminal', () => {
   })
 })
 
-/** What nobody may find in a log: a phone number, a name, an answer. */
+/** Must not appear in a log: a phone number, a name, an answer. */
 const SECRET = 'Lin-Mei-0912345678'
 const PLAIN_FRAME = `${SECRET}\n    at ${SECRET} (/app/${SECRET}.ts:1:2)\n`
 
@@ -52,7 +52,7 @@ const redisError = (message: string) =>
     command: { name: 'evalsha', args: [SECRET] },
   })
 
-/** Each as its library makes it, with the value in the place where that library quotes it. */
+/** Errors as their libraries create them, with the value where that library quotes it. */
 const ERRORS: readonly (readonly [what: string, error: unknown, told: string])[] = [
   [
     'a refused row',
@@ -121,7 +121,7 @@ test.each(ERRORS)('of %s a line tells what it is, and no value', (_, error, told
   const lines: string[] = []
   const log = createLog({}, (line) => lines.push(line))
   log.error('it failed', errorFields(error))
-  // Passed on as it is, at any depth.
+  // Logged as an Error, at any depth.
   if (error instanceof Error) log.error('it failed', { deep: [{ error }] })
   for (const line of lines) {
     expect(line).not.toContain(SECRET)

@@ -1,4 +1,4 @@
-/** The page that `/metrics` answers. */
+/** The response of `/metrics`. */
 import { expect, test } from 'bun:test'
 import { measureStalls, createMetrics } from '#shared/runtime/metrics.ts'
 

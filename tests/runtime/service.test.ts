@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { lockDataDirectory } from '#shared/runtime/data-directory-lock.ts'
 import { newDirectory, runCommand } from '#tests/helpers/process.ts'
 
-/** Exit code of a process that leaves a rejection with this code to nobody, and then goes on for a moment. */
+/** Exit code of a process that leaves a rejection with this code unhandled, and then continues briefly. */
 async function endOf(code: string): Promise<number> {
   const script = `
     import { createLog } from '#shared/runtime/log.ts'

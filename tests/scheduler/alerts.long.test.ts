@@ -1,4 +1,6 @@
-/** The scheduler's alert watch: the owner gets an alert about the database when only the scheduler still runs. */
+/**
+ * The scheduler's alert watch: the owner gets an alert about the database if only the scheduler still runs.
+ */
 import { expect, test } from 'bun:test'
 import { createScheduler } from '#services/scheduler/app.ts'
 import { testRedisUrl } from '#tests/helpers/database.ts'

@@ -30,7 +30,7 @@ interface Running {
   readonly logged: string[]
   /** How often the scheduler has tried to acquire a lock. */
   readonly tries: () => number
-  /** Creates a scheduler on these ports, with other methods of the kv where they are given. */
+  /** Creates a scheduler on these ports, with the given methods of the kv replaced. */
   create(settings?: Environment, methods?: Partial<Kv>): Service
   close(): Promise<void>
 }
@@ -205,7 +205,7 @@ function eventTests(open: () => Promise<Running>): void {
     expect(await isHandled(context, event)).toBe(false)
     expect(await readEndProgress(context.db)).toMatchObject({ flush: 'running' })
     await context.db.sql`ALTER TABLE elsewhere RENAME TO pilgrim_days`
-    // A check-in that only a journal holds belongs to the summary.
+    // A check-in that exists only in a journal belongs to the summary.
     await context.db.sql`INSERT INTO ledger_counts (caller, name, points) VALUES ('replica', 'journaled', 3)`
     const waiting = 'the final flush waits for 3 points that are in journals'
     await until(() => running.logged.some((line) => line.includes(waiting)), 'the wait for the journal')
@@ -252,7 +252,7 @@ function eventTests(open: () => Promise<Running>): void {
     await reached.promise
     let stopped = false
     const stop = other.stop().then(() => (stopped = true))
-    // Long enough for all else that stops.
+    // Long enough for everything else to stop.
     await Bun.sleep(300)
     expect(stopped).toBe(false)
     held.resolve()
@@ -275,7 +275,7 @@ function eventTests(open: () => Promise<Running>): void {
   })
 }
 
-// Embedded with `bun run test:all` and where files are named.
+// Also embedded, in `bun run test:all` and when files are named.
 for (const [name, open, on] of [
   ['embedded', openEmbedded, describe.skipIf(!STACK_KINDS.includes('embedded'))],
   ['on servers', openOnServers, describeOnServers],

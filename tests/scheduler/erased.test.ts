@@ -52,7 +52,7 @@ describeFlushHarness('erased pilgrims', (harness) => {
       erased: 10,
       left: [],
     })
-    // Only the slice: the map is updated by a whole flush.
+    // Only the slice: a whole flush updates the map.
     await harness.flush()
     expect(await pilgrims(harness)).toEqual(['stays'])
     await expectProjections(harness.db, harness.calendar)
@@ -98,7 +98,7 @@ describeFlushHarness('erased pilgrims', (harness) => {
     await set(2, clearedMs)
     await harness.buffer('rehearsed', walk(10, clearedMs - 300_000))
     expect(await harness.flush()).toMatchObject({ stored: 5, erased: 5 })
-    // A clearing that lies ahead is the mistake of a clock.
+    // A clearing in the future was set by a wrong clock.
     await set(3, harness.nowMs + 86_400_000)
     await harness.buffer('walks', walk(10, clearedMs - 300_000))
     expect(await harness.flush()).toMatchObject({ stored: 10, erased: 0 })

@@ -42,7 +42,7 @@ interface Opened {
 export class FlushHarness {
   db!: Database
   kv!: Kv
-  /** Addresses of both for another process; empty for embedded ones. */
+  /** URLs of both for another process; empty for embedded ones. */
   urls = { databaseUrl: '', redisUrl: '' }
   nowMs = NOON
   /** Log lines at `warn` and above. */
@@ -167,8 +167,8 @@ async function openOnServers(partitions: number): Promise<Opened> {
 }
 
 /**
- * Runs the same tests on servers with 16 partitions; with `bun run test:all` and where files are named also on servers
- * with one partition, and embedded (PGlite), which rarely differ.
+ * Runs the same tests on servers with 16 partitions; in `bun run test:all` and when files are named also on
+ * servers with one partition, and embedded (PGlite), which rarely differ.
  */
 export function describeFlushHarness(name: string, tests: (harness: FlushHarness) => void): void {
   if (STACK_KINDS.includes('embedded')) describe(`${name}, embedded`, () => tests(setUp(openEmbedded)))
@@ -184,7 +184,7 @@ export const describeFlushOnServers = (
   partitions = 1,
 ): void => describeOnServers(name, () => tests(setUp(() => openOnServers(partitions))))
 
-/** A rig whose tables and kv are empty before each test. */
+/** A harness whose tables and kv are empty before each test. */
 function setUp(open: () => Promise<Opened>): FlushHarness {
   const harness = new FlushHarness()
   let opened: Opened

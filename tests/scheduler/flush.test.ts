@@ -84,7 +84,7 @@ describeFlushHarness('flush', (harness) => {
   })
 
   test('check-ins without a time that share a millisecond are each stored once', async () => {
-    // From several replicas whose journals were recovered one after the other.
+    // From several replicas whose journals were replayed one after the other.
     const at = (lat: number, more = {}) => point({ kind: 'c', sentMs: NOON, receivedMs: NOON, lat, ...more })
     const store = async (points: ReturnType<typeof at>[]) => {
       await harness.buffer('anna', points)
@@ -130,7 +130,7 @@ describeFlushHarness('flush', (harness) => {
   })
 
   test('rough points are counted, and add no distance', async () => {
-    // Indoors a mast answers for the phone: 1.5 km away and back.
+    // Indoors the phone falls back to a mast: 1.5 km away and back.
     const away = point({ kind: 'c', sentMs: NOON + 90_000, lat: 24.164, accuracy: 1_500 })
     await harness.buffer('anna', [...walk(3), away])
     await harness.buffer('bert', [{ ...away, accuracy: 100 }])
@@ -141,7 +141,7 @@ describeFlushHarness('flush', (harness) => {
       { points: 4, checkins: 1, m: '160' },
       { points: 1, checkins: 1, m: '0' },
     ])
-    // Before and after a rough one, in whichever flush: the way begins at the first exact one.
+    // Before and after a rough point, in any flush, the walk starts at the first exact one.
     await harness.buffer('bert', walk(2, NOON - HOUR_MS))
     await harness.flush()
     await harness.buffer('bert', walk(2, NOON + HOUR_MS))
@@ -168,11 +168,11 @@ describeFlushHarness('flush', (harness) => {
     expect(anna!.lat).toBeGreaterThan(24)
     expect(anna!.last).toBe(NOON + 120_000)
     await expectProjections(harness.db, harness.calendar)
-    // Two days of silence, and then a walk: nothing is measured from 0,0.
+    // Two days of silence, then a walk: no distance is measured from 0,0.
     await harness.buffer('bert', walk(3, NOON + 48 * HOUR_MS))
     await harness.flush()
     expect((await read())[1]).toMatchObject({ points: 4, checkins: 1, m: 160 })
-    // At the instant of a place.
+    // At the instant of a position.
     await harness.buffer('anna', [zero(anna!.last as number)])
     await harness.flush()
     expect((await read())[0]).toMatchObject({ points: 5, lat: anna!.lat })
@@ -328,7 +328,7 @@ describeFlushHarness('a pilgrim whose points can never be stored', (harness) => 
       }
       expect(harness.complaints).toHaveLength(2)
       expect(harness.complaints[0]).toMatchObject({ level: 'error', error: expect.stringContaining('XX001') })
-      // So that the alert of a flush without success comes.
+      // So that the alert about missing flushes is due.
       const rows = await db.sql`SELECT succeeded FROM flushes WHERE NOT succeeded`
       expect(rows).toHaveLength(2)
     } finally {
@@ -406,7 +406,7 @@ describeFlushOnServers('a flush whose statements run out of time', (harness) => 
       await Promise.all(['anna', 'ben', 'cleo', 'dora'].map((user) => harness.buffer(user, walk(40))))
       expect(await harness.flush({ db: hurried })).toMatchObject({ stored: 160, failures: 0, deadLetters: 0 })
       expect(await harness.pending()).toEqual([])
-      // A single point that takes too long stays, and its neighbours in other slices are stored.
+      // A single point that takes too long stays pending, and its neighbours in other slices are stored.
       await db.sql`CREATE OR REPLACE FUNCTION wait_for_points() RETURNS trigger LANGUAGE plpgsql AS
         $$ BEGIN PERFORM pg_sleep(6) FROM added WHERE user_id = 'slow'; RETURN NULL; END $$`
       await harness.buffer('slow', walk(1, NOON + HOUR_MS))
@@ -415,7 +415,7 @@ describeFlushOnServers('a flush whose statements run out of time', (harness) => 
       expect(flushed).toMatchObject({ stored: 3, failures: 1, deadLetters: 0 })
       expect(await harness.pending()).toEqual([expect.stringContaining('slow t')])
       expect(harness.complaints.at(-1)).toMatchObject({ level: 'error' })
-      // Nor does it hold up those of its own slice.
+      // It does not block points of its own slice either.
       await harness.buffer('quick', walk(3, NOON + 2 * HOUR_MS))
       expect(await harness.flush({ db: hurried })).toMatchObject({ stored: 3, failures: 1 })
     } finally {
@@ -435,7 +435,7 @@ describeFlushOnServers('a flush whose statements run out of time', (harness) => 
         walk(60).filter((_, i) => i !== 30),
       )
     await harness.flush()
-    // As if the days had so many points that two of them fill a read.
+    // As if the days had so many points that two of them fill one read.
     await harness.db.sql`UPDATE pilgrim_days SET points = points + 50000`
     for (const user of users) await harness.buffer(user, walk(60).slice(30, 31))
     expect(await harness.flush()).toMatchObject({ stored: 60, failures: 0 })

@@ -1,4 +1,4 @@
-/** The time of the last successful flush: what changes it, what does not, and where it is read. */
+/** The time of the last successful flush: what changes it, and where it is read. */
 import { expect, test } from 'bun:test'
 import { openDatabase } from '#shared/stores/db/open-database.ts'
 import { type Kv, KvUnavailable } from '#shared/stores/kv/kv.ts'
@@ -105,7 +105,7 @@ describeFlushHarness('last flush', (harness) => {
     expect(await readLastFlush(harness.context())).toBe(nowMs)
     harness.nowMs += HOUR_MS
     expect(await age()).toBe(nowMs)
-    // One partition is left out: the time of its last flush was still in the future.
+    // One partition is excluded: the time of its last flush was still in the future.
     const last = harness.kv.partitions - 1
     const token = await harness.kv.lock(`flush:${last}`, 90_000)
     await harness.flush()
@@ -163,7 +163,7 @@ describeFlushHarness('last flush', (harness) => {
     await harness.db.sql`
       INSERT INTO handled (event_id, subscriber, handled_at)
       SELECT id, 's', ${at(MONTH_MS + 1)}::timestamptz FROM outbox WHERE id IN (1002, 1003)`
-    // Records that cannot be deleted hold up no others.
+    // Records that cannot be deleted do not block others.
     const context = harness.context()
     await harness.db.sql`ALTER TABLE shares RENAME TO elsewhere`
     try {
@@ -179,7 +179,7 @@ describeFlushHarness('last flush', (harness) => {
     expect(ids.map(({ id }) => id)).toEqual(['young'])
     const events = await harness.db.sql<{ id: number }[]>`SELECT id FROM outbox`
     expect(events.map(({ id }) => id)).toEqual([1003])
-    // While an event is there, it is told that it was handled.
+    // While an event exists, its record of being handled stays.
     const marks = await harness.db.sql<{ id: number }[]>`SELECT event_id AS id FROM handled`
     expect(marks.map(({ id }) => id)).toEqual([1003])
     await harness.db.sql`TRUNCATE line_events, outbox, handled`

@@ -119,7 +119,7 @@ describeFlushHarness('flush lock', (harness) => {
     expect(await harness.flush()).toMatchObject({ stored: 0, skipped: partitions, failures: 0 })
     const startedAt = performance.now()
     expect(await harness.flush({}, 300)).toMatchObject({ stored: 0, skipped: partitions, failures: 0 })
-    // The wait is shared by all partitions.
+    // All partitions share the wait.
     expect(performance.now() - startedAt).toBeWithin(300, 4_000)
     expect(await harness.pending()).toHaveLength(POINTS)
   })
@@ -141,7 +141,7 @@ describeFlushHarness('flush lock', (harness) => {
   test('is renewed as long as the flush runs', async () => {
     await harness.buffer('anna', walk(5))
     const first = holding(harness.kv)
-    // A renewed lock is not a lost one: the flush goes on to its last slice.
+    // A renewed lock is not lost: the flush continues to its last slice.
     const running = harness.flush({ kv: first.kv, lockMs: 1_800, slicePoints: 2 })
     await first.reached
     // Half a second is 2.5 times as long as a lock without renewal counts as held.

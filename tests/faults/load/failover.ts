@@ -1,6 +1,6 @@
 /**
- * Counts the check-ins that a failover of Redis loses, and those that are missing after the redo log has given them
- * again. The replica follows through a link with a delay; then the master is killed and the replica promoted.
+ * Counts the check-ins that a failover of Redis loses, and those still missing after the redo log was
+ * replayed. The replica follows through a delayed link; then the master is killed and the replica promoted.
  */
 import Redis from 'ioredis'
 import { createBatcher } from '#shared/points/admission.ts'
@@ -44,18 +44,18 @@ const { values } = readCommandLine(USAGE, {
   settings: { type: 'string', default: '' },
 })
 
-/** Partitions of one of three masters. */
+/** Partitions on one of three masters. */
 const PARTITIONS = 5
 const LOAD_MS = 2_000
-/** A master of a cluster that is cut off from the others takes writes for so long (`--cluster-node-timeout`). */
+/** How long a master that is cut off from its cluster still accepts writes (`--cluster-node-timeout`). */
 const NODE_TIMEOUT_MS = 5_000
-/** Check-ins under way at a time while the highest rate is measured. */
+/** Concurrent check-ins while the maximum rate is measured. */
 const AT_ONCE = 256
 const REDO_MS = 120_000
 
 /**
- * How the master ends: its process alone, so that the link delivers what is on the way; together with the link; or cut
- * off from its replica for as long as a cluster takes to replace it.
+ * How the master fails: only its process, so that the link still delivers; together with the link; or cut off
+ * from its replica for as long as a cluster takes to replace it.
  */
 const WAYS = ['process', 'machine', 'cut off'] as const
 
@@ -141,7 +141,7 @@ async function measure(way: (typeof WAYS)[number], delayMs: number, db: Database
     return of('used_cpu_sys_main_thread') + of('used_cpu_user_main_thread')
   }
 
-  // The highest rate.
+  // The maximum rate.
   const [cpuBefore, startedMs] = [await cpu(), performance.now()]
   const worker = async () => {
     while (performance.now() - startedMs < LOAD_MS) await one()
@@ -152,7 +152,7 @@ async function measure(way: (typeof WAYS)[number], delayMs: number, db: Database
   const full = { answered: answered.length, cpu: ((await cpu()) - cpuBefore) / answered.length }
   took.length = 0
 
-  // A steady rate, in which the master ends.
+  // A steady rate, during which the master fails.
   const rate = Number(values.rate)
   const under = new Set<Promise<void>>()
   let [sent, isOver] = [0, false]

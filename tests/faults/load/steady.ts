@@ -2,7 +2,7 @@
 
 export interface Measured {
   readonly requests: number
-  /** Requests with another answer than success, or without an answer. */
+  /** Requests without a success response. */
   readonly failures: number
   readonly p50Ms: number
   readonly p99Ms: number
@@ -11,7 +11,7 @@ export interface Measured {
 export interface Steady {
   /** The figures since the last call. */
   take(): Measured
-  /** Resolves when everything is answered. */
+  /** Resolves when all requests are answered. */
   stop(): Promise<void>
 }
 

@@ -1,4 +1,4 @@
-/** Compares what was answered with success with what is stored, handled and sent. */
+/** Compares acknowledged requests with what is stored, handled and sent. */
 import { ledgerEndpoint } from '#shared/contracts/ledger.ts'
 import { rebuild } from '#services/scheduler/rebuild.ts'
 import { unhandledEvents } from '#tests/helpers/unhandled-events.ts'
@@ -34,7 +34,7 @@ async function readStored({ sql }: TestSystem, recorded: RecordedRequests): Prom
   return { rows, fields: new Set(rows.map(({ userId, kind, sentMs }) => `${userId} ${kind}${sentMs}`)) }
 }
 
-/** Points that were answered with success and are not in the table. */
+/** Acknowledged points that are missing in the table. */
 export async function missing(system: TestSystem, recorded: RecordedRequests): Promise<string[]> {
   const { rows, fields } = await readStored(system, recorded)
   const places = new Set(rows.map(({ userId, kind, lat, lng }) => `${userId} ${kind} ${lat} ${lng}`))

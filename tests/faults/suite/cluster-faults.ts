@@ -1,4 +1,4 @@
-/** Faults of a cluster, where every store and every service is there more than once. */
+/** Faults of a cluster, in which every store and every service is redundant. */
 import Redis from 'ioredis'
 import { connect } from 'nats'
 import { ServiceName } from '#shared/contracts/endpoint.ts'
@@ -7,11 +7,11 @@ import { until } from '#tests/helpers/wait.ts'
 import { type Fault, kill, restart } from './fault.ts'
 import type { TestSystem } from './test-system.ts'
 
-/** Longer than the election of the next master takes, or of the stream's next leader. */
+/** Longer than the election of a new master, or of a new stream leader. */
 const ELECTION_MS = 5_000
 const WAIT_MS = 30_000
 
-/** Starts the killed first node of Redis again, and makes it the master that it was. */
+/** Restarts the killed first Redis node, and makes it a master again. */
 async function bringRedisBack(system: TestSystem): Promise<void> {
   await restart(system, ['redis'])
   const redis = new Redis(system.part('redis').url)
@@ -25,7 +25,7 @@ async function bringRedisBack(system: TestSystem): Promise<void> {
   }
 }
 
-/** The NATS server that decides about the stream: the worst one to lose. */
+/** The NATS server that leads the stream: the worst one to lose. */
 async function streamLeader(system: TestSystem): Promise<Server> {
   const { nats } = system.cluster!
   const connection = await connect({ servers: nats.map(({ port }) => `127.0.0.1:${port}`) })
@@ -37,14 +37,14 @@ async function streamLeader(system: TestSystem): Promise<Server> {
   }
 }
 
-/** Each process of each service, the second of each last. */
+/** Each process of each service; second processes come last. */
 const processes = ({ stack }: TestSystem): Server[] =>
   [0, 1].flatMap((replica) => ServiceName.options.map((name) => stack.service(name, replica)))
 
-/** About the time of an election, a copy of Postgres and a restart. */
+/** Approximate time of an election, a copy of Postgres and a restart. */
 const REPAIR_MS = 15_000
 
-/** A server that a fault stops, until it is mended. */
+/** A server stopped by a fault, until it is restarted. */
 let stopped: Server | undefined
 
 /** A replica replaces the master. */
@@ -102,7 +102,7 @@ const halfKilled: Fault = {
   },
 }
 
-/** Does as the rollout of a release: each process ends in order and comes back, one after the other. */
+/** The rollout of a release: the processes stop and restart one after the other. */
 const rolled: Fault = {
   name: 'restart every process in turn',
   group: 'cluster',

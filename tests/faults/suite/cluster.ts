@@ -11,8 +11,8 @@ import { openTestStackOn } from '#tests/helpers/test-stack-real.ts'
 import { type TestSystem, OWNER } from './test-system.ts'
 
 /**
- * Its `redis` and `nats` are the first of theirs, its `postgres` the primary. It has no breakable links, small disks or
- * clocks.
+ * `redis` and `nats` are the first servers of their clusters, `postgres` is the primary. There are no
+ * breakable links, small disks or clocks.
  */
 export async function openClusterSystem(): Promise<TestSystem> {
   await using opening = new AsyncDisposableStack()
@@ -25,7 +25,7 @@ export async function openClusterSystem(): Promise<TestSystem> {
   const line = startLineServer()
   opening.defer(() => line.stop())
 
-  /** A commit waits for the standby: what was stored is there after it is promoted. */
+  /** A commit waits for the standby, which then has the data when it is promoted. */
   const commitOnBoth = async () => {
     const sql = postgres(primary.url, { max: 1 })
     await sql`ALTER SYSTEM SET synchronous_standby_names = '*'`

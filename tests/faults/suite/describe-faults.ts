@@ -13,9 +13,8 @@ const TIMING: Timing = { phones: 16, calmMs: 1_000, holdMs: 1_000, freezeMs: 3_0
 const SEED = Number(process.env.TEST_SEED ?? Math.floor(Math.random() * 2 ** 31))
 
 /**
- * Tests that after each fault everything that was answered is stored once, and that all recovers.
- * @param limits timeouts in milliseconds: of opening the system, and of a fault, which is longer than a recovery may
- * take
+ * Tests that after each fault everything acknowledged is stored once, and that all parts recover.
+ * @param limits timeouts in milliseconds: of opening the system, and of a fault, which includes its recovery
  */
 export function describeFaults(
   name: string,

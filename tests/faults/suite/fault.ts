@@ -11,21 +11,24 @@ export interface Fault {
   readonly short?: boolean
   /** Whether it is possible on this machine. */
   readonly possible?: (system: TestSystem) => boolean
-  /** Waits, before the requests begin, for what the fault needs. */
+  /** Waits, before the requests begin, for the fault's preconditions. */
   readonly before?: (system: TestSystem) => Promise<unknown>
-  /** How long `strike` takes at least; the requests go on meanwhile. */
+  /** Minimum duration of `strike`; requests continue meanwhile. */
   readonly strikeMs?: number
   /** Breaks something, for a while. @param prefix of the pilgrims' ids */
   strike(system: TestSystem, prefix: string): Promise<void> | void
   /** Repairs what a supervisor or an administrator repairs; the service itself recovers without help. */
   mend(system: TestSystem): Promise<void> | void
-  /** Restores, after all checks, what the fault removed permanently. */
+  /** Restores, after all checks, what the fault changed permanently. */
   readonly after?: (system: TestSystem, recorded: RecordedRequests) => Promise<void>
-  /** Whether the kv loses data. What it had admitted without an answer counts as lost; its phone sends it again. */
+  /**
+   * Whether the kv loses data. Points that it admitted without a response then count as lost; their phones
+   * send them again.
+   */
   readonly loses?: boolean
-  /** Text of an answer 400 that is right while it lasts: the phone keeps what it asked, and asks again. */
+  /** Text of a 400 that is correct during the fault: the phone keeps the request and repeats it. */
   readonly mayRefuse?: RegExp
-  /** Points that the database refuses because of it. */
+  /** Number of points that the database rejects because of it. */
   readonly deadLetters?: number
 }
 

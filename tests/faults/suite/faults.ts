@@ -88,7 +88,7 @@ const setClock = async ({ clocks }: TestSystem, part: Part, offsetS: number): Pr
   await Bun.sleep(CLOCK_NOTICED_MS)
 }
 
-/** The clock jumps while the part runs, each time from one of these offsets to the next. */
+/** The clock jumps from one offset to the next while the part runs. */
 const jumping = (part: Part): Fault => {
   const offsetsS = [6 * MINUTE_S, -6 * MINUTE_S, HOUR_S, -HOUR_S, DAY_S, -DAY_S]
   return {
@@ -153,7 +153,7 @@ const fullDiskOfJournal: Fault = {
   },
 }
 
-/** Sets what Redis may use to what it uses and so many bytes more; null: no limit. */
+/** Limits Redis's memory to its current use plus this many bytes; null: no limit. */
 async function limitRedis(system: TestSystem, moreBytes: number | null): Promise<void> {
   const redis = new Redis(system.part('redis').url)
   try {
@@ -164,7 +164,7 @@ async function limitRedis(system: TestSystem, moreBytes: number | null): Promise
   }
 }
 
-/** Nothing more is accepted; what is pending must still be flushed, which makes the room again. */
+/** Nothing more is accepted; pending points must still be flushed, which frees memory. */
 const redisAtItsLimit: Fault = {
   name: 'redis at its limit of memory',
   group: 'disk',
@@ -172,7 +172,7 @@ const redisAtItsLimit: Fault = {
   mend: (system) => limitRedis(system, null),
 }
 
-/** Journals that recover fill what is left, and must leave the flush enough to work. */
+/** Replayed journals fill the remaining memory, and must leave enough for the flush. */
 const redisAtItsLimitBesideJournals: Fault = {
   name: 'redis at its limit of memory, beside full journals',
   group: 'disk',
@@ -220,7 +220,7 @@ const poisonRow: Fault = {
 const pair = (...parts: readonly [Part, ...Part[]]): Fault =>
   killing(`kill ${parts.join(' and ')}`, 'pair', parts)
 
-/** Points are only in the journals of the replicas that are killed, and killed again while they recover them. */
+/** The points are only in the journals of replicas that are killed, and killed again during the replay. */
 const frozenThenKilled: Fault = {
   name: 'freeze redis, kill both tracking',
   group: 'pair',

@@ -1,4 +1,4 @@
-/** Actions of operators and of LINE during a fault: messages, a pause and its end, photos sent to the bot. */
+/** Actions of operators and of LINE during a fault: messages, a pause and its end, photos to the bot. */
 import { deliver, lineEvent } from '#tests/helpers/line-webhook.ts'
 import { lineUser } from '#tests/helpers/line-server.ts'
 import { admin } from '#tests/helpers/test-stack.ts'
@@ -16,7 +16,7 @@ export interface Operators {
   finish(timeoutMs: number): Promise<void>
 }
 
-/** Gives the role of a volunteer to the recipients of the messages about pauses. */
+/** Assigns the role of a volunteer to the recipients of messages about pauses. */
 export async function assignVolunteers(system: TestSystem): Promise<void> {
   for (const user_id of VOLUNTEERS) {
     await system.stack.fetch('/api/event/user/sync', json({ user_id }))

@@ -15,7 +15,7 @@ const LONGEST_BACKOFF_MS = 5_000
 /** How often a phone checks whether the walk is over. */
 const LOOK_MS = 50
 const HOUR_MS = 3_600_000
-/** Longer than what is recorded at once: the walk is faster than time, and no phone records the future. */
+/** Longer than one recording: the walk runs faster than real time, and no phone records the future. */
 const LEAD_MS = HOUR_MS / 2
 /** Clock errors: mostly none, else minutes behind, hours behind, or ahead. */
 const SKEWS_MS = [0, 0, 0, 0, 0, -7 * 60_000, -5 * HOUR_MS, 2 * 60_000]
@@ -28,7 +28,7 @@ interface Recorded {
 }
 
 export interface Phones {
-  /** Stops recording; resolves when all recorded points have been answered with success. */
+  /** Stops recording; resolves when all recorded points are acknowledged. */
   finish(patienceMs: number): Promise<void>
 }
 
@@ -154,7 +154,9 @@ class Phone {
     this.#lng += (this.random() - 0.5) / 1_000
   }
 
-  /** A check-in: most with a time, some with the last track points, some ahead of all clocks. */
+  /**
+   * A check-in: usually with a time, sometimes with the latest track points, sometimes ahead of all clocks.
+   */
   #arrive(): void {
     this.#step()
     const place = { lat: this.#lat, lng: this.#lng }
@@ -199,7 +201,7 @@ class Phone {
     if (!answer.ok && answer.error.status === 403) this.#syncs.giveBack()
     if (!answer.ok) return
     const left = new Set(answer.data.rejected.map(({ index }) => batch[index]))
-    // A clock that is behind takes them later.
+    // A slow clock accepts them later.
     const ahead = answer.data.rejected
       .filter(({ reason }) => reason === 'in-the-future')
       .map(({ index }) => batch[index])
@@ -225,7 +227,7 @@ class Phone {
     return answer
   }
 
-  /** Sends a survey and a phone number, each with retries within the rate limits. */
+  /** Sends a survey and a phone number, with retries within the rate limits. */
   async #tellOfThemselves(): Promise<void> {
     const { recorded, userId } = this
     if (!recorded.surveys.has(userId) && this.#surveys++ < 2) {

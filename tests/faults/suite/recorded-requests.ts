@@ -1,4 +1,4 @@
-/** The requests of the phones and operators during one fault, and what was answered with success. */
+/** The requests of phones and operators during one fault, and which of them were acknowledged. */
 
 /** A check-in without a time, identified by its place. */
 export interface Timeless {
@@ -8,7 +8,7 @@ export interface Timeless {
   answered: boolean
 }
 
-/** A message that an operator requested. `certain`: answered with success, so each recipient gets it once. */
+/** A message that an operator requested. `certain`: acknowledged, so each recipient gets it once. */
 export interface Caused {
   readonly text: string
   readonly recipients: readonly string[]
@@ -19,7 +19,7 @@ export class RecordedRequests {
   requests = 0
   /** Number of answers by status; `none` is no answer. */
   readonly statuses = new Map<string, number>()
-  /** Identities of points that were answered with success, by pilgrim. */
+  /** Identities of acknowledged points, by pilgrim. */
   readonly points = new Map<string, Set<string>>()
   readonly timeless: Timeless[] = []
   readonly surveys = new Map<string, object>()
@@ -32,7 +32,7 @@ export class RecordedRequests {
   /** Set from the confirmation of a pause until the resume is sent; each pause is another object. */
   paused: object | null = null
 
-  /** @param mayRefuse text of an answer 400 that is right in this fault */
+  /** @param mayRefuse text of a 400 that is correct during this fault */
   constructor(
     readonly name: string,
     readonly mayRefuse?: RegExp,
@@ -54,7 +54,7 @@ export class RecordedRequests {
   }
 }
 
-/** An answer, or none. */
+/** A response, or none. */
 export interface Reply {
   readonly status: number
   readonly text: string
@@ -91,7 +91,7 @@ export async function send(
   return reply
 }
 
-/** `fetch` for a client of the service, which records every answer as {@link send} does. */
+/** `fetch` for a client of the service, which records every response as {@link send} does. */
 export const recordingFetch =
   (fetch: Fetch, recorded: RecordedRequests): Fetch =>
   async (path, init = {}) => {

@@ -27,14 +27,17 @@ export interface Timing {
 export interface Outcome {
   readonly fault: string
   readonly requests: number
-  /** Points and check-ins that were answered with success. */
+  /** Acknowledged points and check-ins. */
   readonly answered: number
   readonly stored: number
   readonly lost: number
   readonly doubled: number
-  /** Check-ins without a time of their own that were stored again when a phone repeated them. */
+  /** Check-ins without their own time that were stored again when a phone repeated them. */
   readonly repeatedTimeless: number
-  /** Seconds from the repair until check-ins, profiles and the health report answer; null: not before the timeout. */
+  /**
+   * Seconds from the repair until check-ins, profiles and the health report succeed; null: not before the
+   * timeout.
+   */
   readonly servingS: number | null
   /** Seconds until journals, buffer, events and messages are empty; null: not before the timeout. */
   readonly settledS: number | null
@@ -42,7 +45,7 @@ export interface Outcome {
   readonly complaints: readonly string[]
 }
 
-/** Whether an outcome is as promised. */
+/** Whether an outcome is as required. */
 export const isGood = ({ lost, doubled, complaints, servingS, settledS }: Outcome): boolean =>
   lost === 0 && doubled === 0 && complaints.length === 0 && servingS !== null && settledS !== null
 
@@ -53,7 +56,7 @@ const TRACKER_APPS = 3
 /** A health report may be a second old. */
 const REPORT_MS = 1_100
 
-/** Runs a fault. @param index its place in the run; the ids of its pilgrims begin with it */
+/** Runs a fault. @param index number of the fault in the run, with which its pilgrims' ids begin */
 export async function runFault(
   system: TestSystem,
   fault: Fault,
@@ -106,7 +109,7 @@ export async function runFault(
 const seedOf = (seed: number, name: string): number =>
   createHash('sha256').update(`${seed} ${name}`).digest().readUInt32LE()
 
-/** Null when the condition is not true before the timeout. */
+/** Null if the condition does not become true before the timeout. */
 async function secondsSince(sinceMs: number, condition: () => Promise<boolean>): Promise<number | null> {
   try {
     await until(condition, 'recovery', { timeoutMs: RECOVERY_MS, everyMs: 100 })
@@ -152,7 +155,7 @@ async function acknowledge(
       'not settled',
       `${(await missing(system, recorded)).length} missing; ${(await unhandled(system, recorded)).join(', ')}; ${JSON.stringify(await healthOf(system.stack).catch(String))}`,
     )
-  // One more flush, for points that arrived after the report was made.
+  // One more flush, for points that arrived after the report.
   await Bun.sleep(REPORT_MS)
   return settledS
 }

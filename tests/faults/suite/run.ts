@@ -1,4 +1,6 @@
-/** `bun run test:faults`: breaks one part after another under a stream of requests, and checks what is stored. */
+/**
+ * `bun run test:faults`: breaks one part after another under a stream of requests, and checks what is stored.
+ */
 import { readCommandLine } from '#shared/runtime/command-line.ts'
 import { inDirectory } from '#tests/helpers/in-directory.ts'
 import { type TestSystem, openTestSystem } from './test-system.ts'

@@ -48,10 +48,10 @@ export const OWNER = lineUser(0x0a11)
 /** The recipients of messages about pauses. */
 export const VOLUNTEERS = [1, 2, 3].map((n) => lineUser(0x0b00 + n))
 
-/** Stores of several servers. */
+/** Stores that are clusters of servers. */
 export interface ClusterStores {
   readonly nats: readonly Server[]
-  /** kill -9 of Postgres's primary, and the promotion of its standby as an operator does it. */
+  /** kill -9 of Postgres's primary, then promotion of its standby, as an operator does it. */
   promote(): Promise<void>
   /** Makes the killed primary a standby of the new one. */
   follow(): Promise<void>
@@ -66,7 +66,7 @@ export interface TestSystem {
   readonly journalDisk: SmallDisk | null
   /** Null where clocks cannot be set. */
   readonly clocks: Clocks | null
-  /** Null where each store is one server. */
+  /** Null if each store is one server. */
   readonly cluster: ClusterStores | null
   part(name: Part): Server
   link(name: Link): TcpProxy
@@ -76,7 +76,10 @@ export interface TestSystem {
 const partOf = (name: ServiceName, replica: number): Part =>
   name === 'tracking' && replica === 1 ? 'tracking-2' : name
 
-/** Opens the system. When a start fails, closes what is open. @param more settings that override the defaults */
+/**
+ * Opens the system. If a start fails, closes what is open.
+ * @param more settings that override the defaults
+ */
 export async function openTestSystem(more: Environment = {}): Promise<TestSystem> {
   await using opening = new AsyncDisposableStack()
   const system = await openParts(opening, more)

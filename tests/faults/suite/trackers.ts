@@ -1,10 +1,13 @@
-/** Tracker apps that send batches as Overland does: all that waited in a dead zone at once, again until it is taken. */
+/**
+ * Tracker apps that send batches as Overland does: everything from a dead zone at once, repeated until it is
+ * accepted.
+ */
 import { newTracker } from '#tests/helpers/trackers.ts'
 import type { Random } from '#tests/helpers/random.ts'
 import { json, type RecordedRequests, send } from './recorded-requests.ts'
 import type { TestSystem } from './test-system.ts'
 
-/** Batches of one app during the walk, each larger than what one admission of a phone's track takes. */
+/** Batches of one app during the walk, each larger than one admission of a phone's track. */
 const BATCHES = 3
 const SMALLEST = 1_100
 const LARGEST = 2_600
@@ -13,7 +16,7 @@ const HOUR_MS = 3_600_000
 const SECOND_MS = 1_000
 
 export interface TrackerApps {
-  /** Sends what is left; resolves when everything was taken. */
+  /** Sends the rest; resolves when everything is accepted. */
   finish(patienceMs: number): Promise<void>
 }
 

@@ -1,7 +1,7 @@
 /**
- * Every endpoint that writes, by the contracts, with a request that succeeds: its example in the document of the API. The
- * services run in the process of the test, on real stores behind proxies, and their background tasks do not run, so that
- * each command to a store is one of the request.
+ * Every endpoint that writes, according to the contracts, with a request that succeeds: its example in the
+ * API document. The services run in the process of the test, on real stores behind proxies, without their
+ * background tasks, so that each command to a store belongs to the request.
  */
 import { expect } from 'bun:test'
 import { rm } from 'node:fs/promises'
@@ -48,7 +48,7 @@ const UUIDS = {
 const LINK = 'aLinkOfALostPhone0000000'
 const KEY = 'k'.repeat(32)
 const MADE_TOKEN = 'made-token-of-the-examples'
-/** Their answers wait for a flush. */
+/** Endpoints whose response waits for a flush. */
 const DEMAND_FLUSH: readonly string[] = ['endActivity', 'forceFlush']
 const OWNER = { 'X-Admin-Token': 'token-of-owner-0' }
 
@@ -66,7 +66,7 @@ const PARAMS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   updateFeedback: { id: '1' },
 }
 
-/** What each store holds before a request: something of every kind that an endpoint changes or takes away. */
+/** Content of each store before a request: something of every kind that an endpoint changes or deletes. */
 const ROWS = `
   INSERT INTO pilgrims (user_id, display_name, phone, privacy_agreed, created_at, updated_at)
     VALUES ('${PILGRIM}', 'Lin', '0912345678', true, now(), now()), ('${FOLLOWER}', 'Mei', NULL, true, now(), now());
@@ -85,15 +85,18 @@ const ROWS = `
   INSERT INTO surveys VALUES ('${PILGRIM}', '{"q1": "a"}', 1, now());
   INSERT INTO admin_tokens VALUES ('${fingerprintOf(MADE_TOKEN)}', '${hashOf(MADE_TOKEN)}', 'made', 'volunteer', now(), 'owner0');`
 
-/** What others change beside a request: their records of work, and the ledger, which counts commands. */
+/** Tables that others change during a request: records of work, and the ledger, which counts commands. */
 const OTHERS_TABLES = /^(ledger_|flushes|handled)/
-/** Windows of limits, the ledger, and caches: a revoked key's entry has every replica ask Postgres. */
+/**
+ * Keys that others change: windows of rate limits, the ledger, and caches, since a revoked key makes every
+ * replica ask Postgres.
+ */
 const OTHERS_KEYS = /^(limit:|lock:|partitions|cache:|\{gps:\d+\}:(win:|ledger|probe))/
 
-/** What waits for Postgres: it becomes rows. */
+/** Objects that wait for Postgres, where they become rows. */
 const SPOOLED = /^(emergencies|webhooks)\//
 
-/** Ids and times differ from run to run. */
+/** Replaces ids and times, which differ between runs. */
 const plain = (text: string): string =>
   text
     .replaceAll(/\d{4}-\d\d-\d\d[T ][\d:.]+(?:\+[\d:]+|Z)?/g, 'TIME')
@@ -102,10 +105,10 @@ const plain = (text: string): string =>
     .replaceAll(/\d{12,}/g, 'MS')
     .replaceAll(/"(id|fingerprint|hash|request_id|link)": ?"?[\w-]+"?/g, '"$1":ID')
 
-/** What the stores hold, by place. */
+/** Content of the stores, by place. */
 export type Snapshot = Readonly<Record<string, readonly string[]>>
 
-/** What differs, by place: lines of the first alone, and of the second alone. */
+/** The differences, by place: lines only in the first, and only in the second. */
 export function differences(one: Snapshot, other: Snapshot): string[] {
   const places = new Set([...Object.keys(one), ...Object.keys(other)])
   return [...places].flatMap((place) => {
@@ -136,13 +139,13 @@ export interface EveryWrite {
   readonly proxies: Readonly<Record<StoreName, Pick<TcpProxy, 'messages' | 'set'>>>
   readonly redis: Redis
   readonly parts: ServiceParts
-  /** Fills all stores as before the endpoint's request. Where it demands a flush, a scheduler runs. */
+  /** Fills all stores as before the endpoint's request. If it demands a flush, a scheduler runs. */
   reset(endpoint?: Endpoint): Promise<void>
   /** Ends all faults. */
   mend(): Promise<void>
-  /** Sends the endpoint's request. @param body what differs from the body of the example */
+  /** Sends the endpoint's request. @param body overrides fields of the example */
   send(endpoint: Endpoint, body?: object): Promise<Response>
-  /** Sends it. @returns the snapshots before and after it, once what follows the answer is done */
+  /** Sends it. @returns the snapshots before and after it, once its background work is done */
   watch(endpoint: Endpoint, body?: object): Promise<readonly [Snapshot, Snapshot]>
   snapshot(): Promise<Snapshot>
   /** Runs the background tasks of the endpoint's service, until `isDone`. */
@@ -166,7 +169,7 @@ const behind = (url: string, { port }: TcpProxy): string => {
 }
 const portOf = (url: string): number => Number(new URL(url).port)
 
-/** @param redisServer an own server, else that of the run */
+/** @param redisServer a separate server, otherwise the shared one */
 export async function openEveryWrite(redisServer?: Server): Promise<EveryWrite> {
   const [database, redisUrl, nats] = await Promise.all([
     openTestDatabase(),
@@ -194,7 +197,7 @@ export async function openEveryWrite(redisServer?: Server): Promise<EveryWrite> 
   })
   const failing = failingObjects(parts.ports.objects)
   const proxies = { ...links, objects: failing.proxy }
-  // What the test itself reads and writes, and the scheduler, are not disturbed.
+  // The test's own access and the scheduler are not disturbed by faults.
   const others = await openServiceParts({
     ...settings,
     EVENT_DATA_DIR: await newDirectory('others'),
@@ -241,7 +244,7 @@ export async function openEveryWrite(redisServer?: Server): Promise<EveryWrite> 
       await context.outbox.stop()
       stopScheduler = async () => undefined
     }
-    // It flushes at its start.
+    // It flushes when it starts.
     await until(async () => (await db.sql`SELECT FROM flushes`).length > 0, 'the first flush')
   }
 
@@ -252,7 +255,7 @@ export async function openEveryWrite(redisServer?: Server): Promise<EveryWrite> 
     async reset(endpoint) {
       await stopScheduler()
       await everyWrite.mend()
-      // What an earlier request has left in a journal would be stored by this one's service.
+      // Otherwise a journal of an earlier request would be stored by this service.
       await services.get('tracking')?.stop()
       services.delete('tracking')
       await rm(join(dir, 'journal'), { recursive: true, force: true })
@@ -275,7 +278,7 @@ export async function openEveryWrite(redisServer?: Server): Promise<EveryWrite> 
           () => false,
         )
       await until(isUp, 'the stores behind the proxies', { everyMs: 10 })
-      // It may still be executing what it was sent before the connection ended.
+      // It may still be executing commands sent before the connection ended.
       const ofEnded = () => db.sql`SELECT FROM pg_stat_activity WHERE client_port = ANY(${[...ended]}::int[])`
       await until(async () => (await ofEnded()).length === 0, 'Postgres to end these connections')
     },

@@ -1,7 +1,8 @@
 /**
- * A store fails at each step of each write: it refuses a command, is cut off after it has executed one, or answers too
- * late. An answer of failure leaves nothing behind, or everything, as if only the answer were lost; then the same request
- * succeeds and changes nothing twice. An answer of success leaves everything.
+ * A store fails at each step of each write: it rejects a command, is cut off after executing one, or responds
+ * too late. An error response leaves either no change or the complete change, as if only the response were
+ * lost; then the same request succeeds and changes nothing twice. A success response leaves the complete
+ * change.
  */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import type { Endpoint } from '#shared/contracts/endpoint.ts'
@@ -17,7 +18,7 @@ import {
   WRITES,
 } from './every-write.ts'
 
-/** Later than the timeout of Redis's commands. */
+/** Longer than the timeout of Redis's commands. */
 const LATE_MS = 1_200
 const FAULTS: readonly (readonly [StoreName, MessageFault])[] = [
   ['postgres', { how: 'refused' }],
@@ -33,7 +34,7 @@ const FAULTS: readonly (readonly [StoreName, MessageFault])[] = [
 /** More steps than any write has. */
 const MOST_STEPS = 80
 
-/** Requests that make something new each time: repeated after the answer was lost, they make it twice. */
+/** Requests that create something new each time: repeated after a lost response, they create it twice. */
 const MAKE_ANEW: Readonly<Record<string, string>> = {
   submitSurvey: 'a revision',
   submitSurveyAlias: 'a revision',
@@ -44,7 +45,7 @@ const MAKE_ANEW: Readonly<Record<string, string>> = {
   setPrivacy: 'a line in the history of consents, each with its time',
 }
 
-/** Writes whose steps have not been tried yet. A new endpoint does not belong here. */
+/** Writes whose steps are not tested yet. Do not add new endpoints. */
 const UNTRIED: readonly string[] = [
   'deployMenus',
   'endActivity',
@@ -72,7 +73,7 @@ const UNTRIED: readonly string[] = [
   'unsubscribeFromPush',
 ]
 
-/** In `bun run test`; the others are long. */
+/** Tested by `bun run test`; the others are long. */
 const SLICE: readonly string[] = ['checkIn', 'setPhone']
 
 describeOnServers('a write whose store fails', () => {
@@ -87,7 +88,7 @@ describeOnServers('a write whose store fails', () => {
       () => false,
     )
 
-  /** @returns what is wrong, or null; undefined: the request has no such step */
+  /** @returns the fault, or null; undefined: the request has no such step */
   async function failAt(
     endpoint: Endpoint,
     store: StoreName,
@@ -122,7 +123,7 @@ describeOnServers('a write whose store fails', () => {
     const again = await all.send(endpoint)
     const text = await again.text()
     const repeated = `${told}; repeated: ${again.status}`
-    // What is gone or taken already is found so.
+    // Something already deleted or created is reported as such.
     if (!again.ok && !(isDone && again.status < 500)) return `${repeated} ${text}`
     if ((await becomes(after, 1_000)) || (await all.settle(endpoint, () => isLike(after)))) return null
     return `${repeated} leaves\n${differences(after, await all.snapshot()).join('\n')}`

@@ -1,14 +1,14 @@
-/** The object store of the run, whose calls a test lets fail: before they do anything, or after they have done it. */
+/** An object store whose calls can be made to fail, before or after they take effect. */
 import { type Objects, ObjectsUnavailable } from '#shared/stores/objects/objects.ts'
 import type { LinkCondition } from '#tests/helpers/tcp-proxy.ts'
 
 const failed = () => new ObjectsUnavailable('the test lets the object store fail')
 
-/** @returns the store, and the part of a `TcpProxy` that lets it fail: a call is a message */
+/** @returns the store, and a control like a `TcpProxy`'s; each call counts as a message */
 export function failingObjects(objects: Objects) {
   let condition: LinkCondition = { kind: 'clear' }
   let calls = 0
-  /** Of this call; from a refused one on none gets through. */
+  /** The fault of this call; once a call is rejected, all later ones are too. */
   const faultOfNext = (): 'refused' | 'cut' | null => {
     const before = calls++
     if (condition.kind !== 'fault' || before < condition.after) return null

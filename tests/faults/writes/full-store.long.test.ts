@@ -1,17 +1,23 @@
-/** Everything that takes something away works while Redis is over its memory limit, with a tracker app and without. */
+/**
+ * Everything that deletes or revokes works while Redis is over its memory limit, from a tracker app and
+ * otherwise.
+ */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { rejection } from '#tests/helpers/rejection.ts'
 import { type Server, startRedis } from '#tests/helpers/servers.ts'
 import { describeOnServers } from '#tests/helpers/suite.ts'
 import { differences, type EveryWrite, openEveryWrite, WRITES } from './every-write.ts'
 
-/** The body that takes something away, and the one before it that gives it, where the examples' rows have nothing to take. */
+/**
+ * A body that takes something away, preceded by one that creates it if the examples' rows have nothing to
+ * take away.
+ */
 interface Deed {
   readonly takes: object
   readonly gives?: object
 }
 
-/** Every write that takes something away. Where it can also give, with the body that takes. */
+/** Every write that takes something away. If it can also give, with the body that takes away. */
 const DEEDS: Readonly<Record<string, Deed>> = {
   setPrivacy: { takes: { agreed: false } },
   setParticipantStatus: { takes: { status: 'withdrawn' } },

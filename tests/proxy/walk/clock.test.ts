@@ -1,4 +1,4 @@
-/** A clock that is set while nobody can be asked for the time, and positions that are old. */
+/** A clock that is changed while offline, and old positions. */
 import { expect, test } from 'bun:test'
 import { ageOfPosition, type Clock, clockAfterJump } from '#proxy/pages/walk/session/clock-rules.ts'
 
@@ -6,7 +6,7 @@ const MINUTE = 60_000
 const HOUR = 60 * MINUTE
 const DAY = 24 * HOUR
 
-/** By how much the clock counts as ahead after jumps, in minutes. */
+/** The assumed lead of the clock after jumps, in minutes. */
 const aheadAfter = (aheadMinutes: number, ...jumpsMs: number[]): number =>
   jumpsMs.reduce<Clock>(clockAfterJump, { aheadMs: aheadMinutes * MINUTE, spareMs: 0 }).aheadMs / MINUTE
 
@@ -15,7 +15,7 @@ test('a wrong clock that is set right counts as right, also after the phone has 
   expect(aheadAfter(-60, HOUR)).toBe(0)
   expect(aheadAfter(60, 3 * HOUR, -HOUR)).toBe(0)
   expect(aheadAfter(24 * 60, -DAY + MINUTE)).toBe(1)
-  // Asleep for five minutes while it was set.
+  // Asleep for five minutes while it was changed.
   expect(aheadAfter(60, -55 * MINUTE)).toBe(5)
   expect(aheadAfter(60, -90 * MINUTE)).toBe(-30)
 })
@@ -42,11 +42,11 @@ const aged = (ageMs: number, atMs = T) => ({ timestamp: atMs - ageMs, ageMs })
 test('a position is dated by its age, whichever clock tells it', () => {
   expect(ageOfPosition(aged(0), 0, null)).toBe(0)
   expect(ageOfPosition(aged(90_000), 0, null)).toBe(90_000)
-  // A clock that is an hour fast, and satellites that are not.
+  // The clock is an hour fast, satellite time is not.
   expect(ageOfPosition(aged(HOUR + 5_000), HOUR, null)).toBe(5_000)
   expect(ageOfPosition(aged(5_000), HOUR, null)).toBe(5_000)
   expect(ageOfPosition(aged(-HOUR), -HOUR, null)).toBe(0)
-  // A slow clock of which nobody knows.
+  // A slow clock that is not known to be slow.
   expect(ageOfPosition(aged(-HOUR), 0, null)).toBe(0)
 })
 

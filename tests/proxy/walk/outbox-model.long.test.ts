@@ -1,4 +1,6 @@
-/** Ten thousand walks of the model, others at each run. `OUTBOX_MODEL_SEED` repeats those of an earlier one. */
+/**
+ * Ten thousand random walks of the model, different in each run. `OUTBOX_MODEL_SEED` repeats an earlier run.
+ */
 import { test } from 'bun:test'
 import { walks } from './outbox-model.ts'
 

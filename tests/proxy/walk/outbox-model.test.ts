@@ -1,4 +1,4 @@
-/** Two hundred walks of the model; `outbox-model.long.test.ts` runs ten thousand. */
+/** Two hundred random walks of the model; `outbox-model.long.test.ts` runs ten thousand. */
 import { test } from 'bun:test'
 import { walks } from './outbox-model.ts'
 

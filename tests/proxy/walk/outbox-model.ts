@@ -1,10 +1,10 @@
 /**
- * Random walks through everything that can happen to the app, in any order: its state machine over the real queue, one
- * to three windows that send at the same time, and a service with a state of its own that also fails in every way.
+ * Random sequences of everything that can happen to the app, in any order: its state machine with the real
+ * queue, one to three windows that send at the same time, and a stateful service that fails in every way.
  *
- * In the end the service is well, the app reads as it does by itself, and the pilgrim does what the screen offers. Then
- * no entry is lost, doubled or sent for another pilgrim, the service has the consent that was chosen last, and no state
- * is without a way out.
+ * Finally the service recovers, the app reads as it does by itself, and the pilgrim does what the screen
+ * offers. Then no entry is lost, duplicated or sent for another pilgrim, the service has the consent chosen
+ * last, and every state has a way out.
  */
 import { expect } from 'bun:test'
 import 'fake-indexeddb/auto'
@@ -33,7 +33,10 @@ import {
 } from '#proxy/pages/walk/state.ts'
 import { simulatedClock, simulatedLocks, simulatedNetwork } from '#tests/client/simulated-phone.ts'
 
-/** What becomes of a request, beside the service's own answer. `lost`: the service acts, and its answer is lost. */
+/**
+ * Fate of a request besides the service's own response. `lost`: the service handles it, and its response is
+ * lost.
+ */
 const FAULTS = ['lost', 'cut', 'limited', 'busy', 'broken', 'sign-in-page'] as const
 type Fault = (typeof FAULTS)[number]
 type Refusal = readonly [status: number, code: string]
@@ -53,19 +56,19 @@ const isPoint = (kind: string): boolean => kind === 'checkin' || kind === 'track
 
 class Service {
   event: 'active' | 'paused' | 'ended' = 'active'
-  /** It accepts the phone's ID token. */
+  /** Whether it accepts the phone's ID token. */
   knowsToken = true
   readonly erased = new Set<string>()
-  /** Consent of each pilgrim that it knows. */
+  /** Consent of each pilgrim known to the service. */
   readonly consents = new Map<string, boolean>()
   faults: Fault[] = []
-  /** Entries that it has, and those of which the phone has the answer. */
+  /** Entries that arrived, and those whose response reached the phone. */
   readonly arrived = new Set<Key>()
   readonly confirmed = new Set<Key>()
-  /** Sent again after their answer had come. */
+  /** Entries that were sent again after their response had arrived. */
   readonly doubled: Key[] = []
 
-  /** @returns why it does not take entries of the kind; null: it does */
+  /** @returns why the service rejects entries of the kind; null: it accepts them */
   refusal(userId: string, kind: string): Refusal | null {
     if (this.erased.has(userId)) return [410, 'erased']
     if (!this.knowsToken) return [401, 'unauthorized']
@@ -74,7 +77,10 @@ class Service {
     return this.event === 'active' ? null : [403, this.event]
   }
 
-  /** Takes entries with their keys, unless it refuses or fails. @returns why the phone has no answer; null: it has */
+  /**
+   * Accepts entries with their keys, unless the service rejects or fails.
+   * @returns why the phone gets no success; null: it does
+   */
   take(userId: string, kind: string, keys: readonly Key[], act: () => void): Refusal | null {
     for (const key of keys) if (this.confirmed.has(key)) this.doubled.push(key)
     const fault = this.faults.shift()
@@ -101,21 +107,21 @@ class Walk {
   readonly locks = simulatedLocks()
   readonly service = new Service()
   state: State = { ...INITIAL, opening: false }
-  /** All that was pressed, and of it what must arrive, and what the service refuses for good. */
+  /** All entries pressed; of these, those that must arrive, and those that the service rejects for good. */
   readonly pressed = new Set<Key>()
   readonly expected = new Set<Key>()
   readonly wrong = new Set<Key>()
-  /** The consent that was chosen last; null: with another phone. */
+  /** The consent chosen last; null: on another phone. */
   chosen: boolean | null = null
-  /** The consent that the last reading of the profile had. */
+  /** The consent in the last profile read. */
   #consentRead = false
-  /** Entries of the pilgrim that are being kept. */
+  /** Entries of the pilgrim being stored. */
   #beingKept = 0
   #presses = 0
   #begun = 0
   readonly store: QueueStore
   readonly windows: TrackQueue[] = []
-  /** What goes on beside the commands. */
+  /** Work that runs in parallel to the commands. */
   readonly underWay: Promise<unknown>[] = []
 
   constructor(store: QueueStore, windows: number) {
@@ -180,7 +186,7 @@ class Walk {
     this.underWay.push(work)
   }
 
-  /** As `noteError` of the app. */
+  /** Like `noteError` of the app. */
   #noteError(code: string): void {
     if (code === 'unauthorized') this.change('signedOut', null)
     if (code === 'erased' && this.pilgrim !== undefined && this.service.erased.has(this.pilgrim))
@@ -237,7 +243,7 @@ class Walk {
     return Response.json({ ok: true, data: kind === 'checkin' ? {} : data })
   }
 
-  /** Keeps what the pilgrim did in one of the windows. */
+  /** Stores an action of the pilgrim in one of the windows. */
   async press(kind: 'checkin' | 'track' | EntryKind, window: number, isWrong = false): Promise<void> {
     const [queue, { pilgrim }] = [this.queue(window), this]
     if (pilgrim === undefined) return
@@ -255,7 +261,7 @@ class Walk {
     expect(kept).toEqual({ ok: true })
   }
 
-  /** The consent is given or taken back with this phone, as `setConsent` of the app does. */
+  /** Gives or withdraws the consent on this phone, like `setConsent` of the app. */
   async consent(agreed: boolean): Promise<void> {
     if (this.pilgrim === undefined) return
     if (agreed) this.change('agreed', '1')
@@ -266,7 +272,7 @@ class Walk {
     this.#beingKept--
   }
 
-  /** Tells the service who walks, where it does not know, as `introduce` of the app does. */
+  /** Registers the pilgrim if the service does not know them, like `introduce` of the app. */
   async #introduce(): Promise<void> {
     const { person, withdrawn } = this.state
     if (person === null || person.known) return
@@ -274,7 +280,7 @@ class Walk {
     await this.queue(0).keep('person', person.privacyVersion === '' ? {} : { agreed: !withdrawn })
   }
 
-  /** The app reads the configuration and the profile, and goes by what they say. */
+  /** The app reads the configuration and the profile, and acts on them. */
   async read(isRefused = false): Promise<void> {
     const { service } = this
     if (service.faults.shift() !== undefined) return
@@ -297,7 +303,7 @@ class Walk {
     await this.#introduce()
   }
 
-  /** As `heal` of the app, after each good answer. */
+  /** Like `heal` of the app, after each successful response. */
   async #heal(): Promise<void> {
     for (const queue of this.windows) {
       await queue.reconnected()
@@ -305,11 +311,11 @@ class Walk {
     }
   }
 
-  /** Another walk: what waits is sent first, or deleted. */
+  /** Takes over another walk: pending entries are sent first, or deleted. */
   async take(userId: string, sends: boolean): Promise<void> {
     const { pilgrim } = this
     if (pilgrim === userId || this.service.erased.has(userId)) return
-    // The app finds the walk before it gives up the one that it has.
+    // The app finds the walk before it gives up the current one.
     const agreed = this.service.consents.get(userId)
     if (agreed === undefined) return
     if (pilgrim !== undefined) {
@@ -326,7 +332,7 @@ class Walk {
     this.change('taken', { person, agreed })
   }
 
-  /** What waits of a pilgrim is deleted by choice. */
+  /** Deletes a pilgrim's pending entries on request. */
   async forget(pilgrim: string): Promise<void> {
     await this.store.clear(pilgrim)
     for (const keys of [this.expected, this.wrong])
@@ -334,7 +340,7 @@ class Walk {
         if (key.startsWith(`${pilgrim} `) && !this.service.arrived.has(key)) keys.delete(key)
   }
 
-  /** A walk of a new pilgrim. */
+  /** Starts a new pilgrim's walk. */
   async begin(): Promise<void> {
     const { pilgrim } = this
     if (pilgrim !== undefined) await this.forget(pilgrim)
@@ -357,20 +363,23 @@ class Walk {
     while (this.underWay.length > 0) await Promise.all(this.underWay.splice(0))
   }
 
-  /** What the screen of each mode offers to the pilgrim; the others go on by themselves. */
+  /** What the screen of each mode offers to the pilgrim; the other modes end by themselves. */
   async #act(): Promise<void> {
     const mode = modeOf(this.state)
     expect(EXITS[mode].length).toBeGreaterThan(0)
     if (mode === 'restoring') this.change('restoring', false)
     else if (mode === 'no-walk') await this.begin()
     else if (mode === 'erased') {
-      // A service that knows the pilgrim has said so. One that does not is told nothing of somebody who was erased.
+      // The service knows the pilgrim, or would have reported it; it must not be told about an erased
+      // person.
       expect(this.service.consents.has(this.pilgrim!) && !this.service.erased.has(this.pilgrim!)).toBe(false)
       await this.begin()
     } else if (mode === 'asking-consent' || mode === 'refused') await this.consent(true)
   }
 
-  /** All is well from now on. Nothing may be left, lost or doubled, and the app must come to walk again. */
+  /**
+   * From now on all is well. Nothing may be pending, lost or duplicated, and the app must return to walking.
+   */
   async end(): Promise<void> {
     const { service } = this
     await this.settle()
@@ -384,7 +393,7 @@ class Walk {
       await this.read()
       await this.queue(round).send()
       await this.settle()
-      // The pilgrim looks when nothing goes on by itself any more.
+      // The pilgrim acts once nothing happens automatically any more.
       if (round > 2) await this.#act()
     }
     expect(modeOf(this.state)).toBeOneOf(['walking', 'recording', 'resting'])
@@ -404,7 +413,7 @@ class Walk {
     this.expectNothingForeign()
   }
 
-  /** The pilgrim is part of each key, so what goes out for somebody else was pressed by nobody. */
+  /** Keys contain the pilgrim, so anything sent for someone else was never pressed. */
   expectNothingForeign(): void {
     expect([...this.service.arrived].filter((key) => !this.pressed.has(key))).toEqual([])
   }
@@ -414,7 +423,7 @@ interface Point {
   readonly timestamp: number
   readonly mode?: string
 }
-/** The service refuses points with this mode for good. */
+/** A mode for which the service rejects points for good. */
 const WRONG = 'wrong'
 
 type Model = object
@@ -479,8 +488,8 @@ const COMMANDS = [
 let opened = 0
 
 /**
- * Runs so many walks, every twentieth on IndexedDB and the others in memory.
- * @throws what is wrong, with the seed and the shortest walk that shows it
+ * Runs this many walks, every twentieth on IndexedDB and the others in memory.
+ * @throws the fault, with the seed and the shortest walk that shows it
  */
 export const walks = (numRuns: number, seed?: number): Promise<void> =>
   fc.assert(

@@ -1,13 +1,13 @@
 /**
- * The distance that is counted of positions with errors, from the phone through the service to the fold. The test
- * prints the table of nights and of walks: `bun run test tests/proxy/walk/position-errors`.
+ * The distance counted from positions with errors, from the phone through the service to the fold. The test
+ * prints a table of nights and walks: `bun run test tests/proxy/walk/position-errors`.
  */
 import { afterAll, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { createRandom } from '#tests/helpers/random.ts'
 import { countedOf, errorModels, type Leg, phoneOf, recordedBy } from './position-errors.ts'
 
-/** Seconds in which errors change: quickly, as between houses, and slowly, as satellites move. */
+/** Correlation times of the errors in seconds: fast, as between houses, and slow, as satellites move. */
 const CORRELATIONS_S = [60, 120, 300]
 const SEEDS = [1, 2, 3, 4]
 const NIGHT: readonly Leg[] = [{ minutes: 8 * 60, kmh: 0, hasSignal: true }]
@@ -30,12 +30,15 @@ test('a night of eight hours adds at most 0.3 km, whatever the error', () => {
       }
     table.push(row(name, before.toFixed(2), after.toFixed(2), `${points}`))
     expect(after, name).toBeLessThanOrEqual(0.3)
-    // One in ten minutes, and the first ones.
+    // One every ten minutes, plus the first ones.
     expect(points).toBeLessThanOrEqual(50)
   }
 })
 
-/** A day on foot. Its last stretch may be missing, as long as a circle at most: 25 m, or 210 m by Wi-Fi alone. */
+/**
+ * A day on foot. Its last stretch may be missing, up to the radius of the circle: 25 m, or 210 m with only
+ * Wi-Fi.
+ */
 const walks = fc.array(
   fc.record({
     walk: fc.record({

@@ -1,6 +1,6 @@
 /**
- * Positions as phones err: models of the error, walks of which the true length is known, and what the app, the service
- * and the fold make of them.
+ * Positions with the errors of phones: error models, walks of known length, and the results of the app, the
+ * service and the fold.
  */
 import {
   EMPTY,
@@ -21,9 +21,9 @@ type Offset = readonly [x: number, y: number]
 
 export interface ErrorModel {
   readonly name: string
-  /** What the phone says of its error, metres. */
+  /** The reported accuracy, metres. */
   readonly accuracy: number
-  /** The next error; it depends on the one before the less, the more time has passed. */
+  /** The next error, less correlated with the previous one the more time has passed. */
   readonly start: (random: Random) => (elapsedS: number) => Offset
 }
 
@@ -47,7 +47,7 @@ const drifting = (name: string, sdM: number, accuracy: number, correlationS: num
   },
 })
 
-/** A position by Wi-Fi, which is that of one of three places. @param stayS mean time at one of them */
+/** A Wi-Fi position, which jumps between three places. @param stayS mean time at one of them */
 const hopping = (name: string, apartM: number, accuracy: number, stayS: number): ErrorModel => ({
   name,
   accuracy,
@@ -74,7 +74,7 @@ export const errorModels = (correlationS: number): readonly ErrorModel[] => [
   hopping('by Wi-Fi', 40, 60, Math.min(correlationS, 30)),
 ]
 
-/** A part of a day: on foot at a speed, at rest, and both perhaps without a signal. */
+/** A part of a day: walking at a speed or at rest, with or without a signal. */
 export interface Leg {
   readonly minutes: number
   /** 0: at rest. */
@@ -92,10 +92,10 @@ const START_MS = Date.parse('2026-04-12T00:00:00Z')
 const LAT = 24
 const METRES_PER_DEGREE_EAST = METRES_PER_DEGREE * Math.cos((LAT * Math.PI) / 180)
 
-/** How much a road turns on 100 m, radians: as a country road does. */
+/** How much a country road turns per 100 m, radians. */
 const TURNS = 0.3
 
-/** What the phone of somebody who walks says, every `everyS` seconds. */
+/** Reports of a walking pilgrim's phone, every `everyS` seconds. */
 export function phoneOf(legs: readonly Leg[], model: ErrorModel, random: Random, everyS: number): Day {
   const error = model.start(random)
   const fixes: Fix[] = []
@@ -103,7 +103,7 @@ export function phoneOf(legs: readonly Leg[], model: ErrorModel, random: Random,
   for (const { minutes, kmh, hasSignal } of legs)
     for (let left = minutes * 60; left > 0; left -= everyS) {
       const step = (kmh / 3.6) * everyS
-      // A tunnel is straight: nobody can count bends without a signal.
+      // A tunnel is straight: bends without a signal cannot be counted.
       if (hasSignal) heading += TURNS * Math.sqrt(step / 100) * normal(random)
       x += step * Math.sin(heading)
       y += step * Math.cos(heading)
@@ -123,7 +123,7 @@ export function phoneOf(legs: readonly Leg[], model: ErrorModel, random: Random,
   return { fixes, km: metres / 1_000 }
 }
 
-/** What the app records. It is asked once in 30 s at rest. */
+/** What the app records. At rest the phone is asked every 30 s. */
 export function recordedBy(fixes: readonly Fix[]): readonly Fix[] {
   const recorded: Fix[] = []
   let state: FilterState = EMPTY
@@ -141,7 +141,7 @@ export function recordedBy(fixes: readonly Fix[]): readonly Fix[] {
 const calendar = createCalendar('Asia/Taipei')
 const KG_PER_MG = 1e-6
 
-/** What the service counts of positions that the app sends as JSON. */
+/** What the service counts from the positions that the app sends as JSON. */
 export function countedOf(fixes: readonly Fix[]): { readonly km: number; readonly carbonKg: number } {
   const sent: unknown[] = JSON.parse(
     JSON.stringify(fixes.map(({ t, ...fields }) => ({ ...fields, timestamp: t, source: 'walk' }))),

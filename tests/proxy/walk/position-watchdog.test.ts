@@ -1,4 +1,4 @@
-/** A phone that lies still says nothing: it is asked before a signal is missing. */
+/** A phone at rest reports nothing: it is asked for a position before the signal counts as lost. */
 import { describe, expect, test } from 'bun:test'
 import {
   type After,
@@ -12,7 +12,7 @@ import {
 } from '#proxy/pages/walk/recording/pause-log.ts'
 
 describe('a watch that says nothing', () => {
-  /** A phone that is asked, on a clock that the test moves. It answers after a time, or never has a position. */
+  /** A phone on a clock that the test moves. It responds after a time, or never has a position. */
   function phone(answersAfterMs: number | null) {
     let log = started(NO_PAUSES, 0)
     let nowMs = 0

@@ -29,7 +29,7 @@ async function walkOf(file: Uint8Array): Promise<RecordedWalk> {
   return read
 }
 
-/** A point a second on foot. */
+/** A walk with one point per second. */
 const walk = (points: number, from = NOW - 7_200_000): Written[] =>
   Array.from({ length: points }, (_, i) => ({ lat: 24.15 + i * 0.000012, lng: 120.67, t: from + i * 1_000 }))
 

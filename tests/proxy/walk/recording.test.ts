@@ -1,4 +1,4 @@
-/** What of a phone's positions is recorded, and what the pause log says. */
+/** Which of a phone's positions are recorded, and the entries of the pause log. */
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { figureRead, refused, sending, settled, tallyOf } from '#proxy/pages/walk/checkin/tally.ts'
@@ -87,7 +87,7 @@ describe('the filter', () => {
         const metres = (fixes.at(-1)!.lat - fixes[0]!.lat) * 111_195
         const missing = metres - kmOf(recorded.map(trackPoint)) / 1_000
         expect(missing).toBeGreaterThan(-1)
-        // The circle, and what is passed within 30 s.
+        // The circle, plus the distance walked within 30 s.
         expect(missing).toBeLessThan(30 + 30 * 80)
         for (const [i, { t }] of recorded.entries())
           if (i > 0) expect(t - recorded[i - 1]!.t).toBeGreaterThanOrEqual(30_000)
@@ -113,7 +113,7 @@ describe('the filter', () => {
       const fixes = every30s(60, (i) => fix(i * 30_000, north((i % 5) * 4)))
       const { recorded } = record(fixes, EMPTY, isFollowed)
       const { collectMs } = cadenceOf('resting', isFollowed, false)
-      // Just before the service has the next place.
+      // Just before the service has the next position.
       const ages = recorded.slice(1).map(({ t }, i) => t + 120_000 + collectMs - recorded[i]!.t)
       expect(ages.every((ms) => leads(0, ms))).toBe(isFollowed)
     },
@@ -138,7 +138,7 @@ describe('the filter', () => {
   })
 
   test('an error makes no ride of a walk, and a ride is recorded at once', () => {
-    // 130 m in 30 s are 15.6 km/h, and perhaps 30 m of them are an error.
+    // 130 m in 30 s are 15.6 km/h, of which 30 m may be an error.
     expect(record([fix(0), fix(30_000, north(130))]).recorded).toHaveLength(1)
     expect(record([fix(0), fix(30_000, north(130)), fix(60_000, north(150))]).recorded).toHaveLength(2)
     expect(record([fix(0), fix(30_000, north(330))]).recorded).toHaveLength(2)
@@ -239,7 +239,7 @@ describe('the pause log', () => {
     const after = received(state, 660_000)
     expect(after.pauses).toEqual([{ from: 60_000, to: 660_000, cause }])
     expect(openPause(after, 700_000)).toBeNull()
-    // The cause is over.
+    // The cause no longer applies.
     expect(received(after, 1_660_000).pauses[1]!.cause).toBe('no-signal')
   })
 
@@ -248,7 +248,7 @@ describe('the pause log', () => {
     expect(openPause(off, 9e9)).toBeNull()
     expect(reopened(hindered(off, 'hidden'))).toEqual(off)
     expect(received(started(off, 9e9), 9e9 + 1_000).pauses).toEqual([])
-    // What the phone still knew from before is no pause of this recording.
+    // A position known from before is not a pause of this recording.
     const old = received(started(off, 9e9), 9e9 - PAUSE_AFTER_MS)
     expect(received(old, 9e9 + 1_000).pauses).toEqual([])
   })

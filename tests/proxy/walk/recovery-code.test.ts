@@ -1,4 +1,4 @@
-/** The recovery code: twelve words that are the pilgrim's id. */
+/** The recovery code: the pilgrim's id as twelve words. */
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { Language } from '#shared/contracts/bot.ts'

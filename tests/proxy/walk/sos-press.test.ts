@@ -1,4 +1,4 @@
-/** What becomes of an SOS: its state by the service's answer, and when it is sent again. */
+/** The states of an SOS by the service's response, and when it is sent again. */
 import { expect, test } from 'bun:test'
 import type { ClientError, ClientErrorCode } from '#shared/client/index.ts'
 import { isDue, isShown, type SosPress, stateOf } from '#proxy/pages/walk/emergency/sos-press.ts'
@@ -49,10 +49,10 @@ test.each([
   expect(stateOf(press, null)).toBe(state)
   expect(isDue(press, null, { ...HERE, nowMs })).toBe(due)
   expect(isShown(press, { isCurrent: true, nowMs })).toBe(shown)
-  // Of another walk it is neither asked about nor shown.
+  // A press of another walk is neither polled nor shown.
   expect(isDue(press, null, { ...HERE, nowMs, isCurrent: false })).toBe(false)
   expect(isShown(press, { isCurrent: false, nowMs })).toBe(false)
-  // Out of sight nobody reads it, and a final answer stays as it is.
+  // A hidden page does not poll, and a final error stays.
   expect(isDue(press, null, { ...HERE, nowMs, isHidden: true })).toBe(false)
   expect(isDue(press, refusal('forbidden', 403), { ...HERE, nowMs })).toBe(false)
 })

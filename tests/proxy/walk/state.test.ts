@@ -1,4 +1,4 @@
-/** The app's states: each has a way out, and an event never leaves a state that contradicts itself. */
+/** The app's states: each has a way out, and no event leads to a contradictory state. */
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'
 import {
@@ -20,7 +20,7 @@ import {
 const ANN: Person = { userId: 'ann', name: 'Ann', privacyVersion: '1', known: true }
 const BEN: Person = { userId: 'ben', name: 'Ben', privacyVersion: '', known: true }
 
-/** What each event may bring. */
+/** Payloads of each event. */
 const GIVEN: { readonly [E in keyof Events]: fc.Arbitrary<Events[E]> } = {
   opened: fc.constant(null),
   begun: fc.constant(ANN),
@@ -48,7 +48,7 @@ const NAMES = Object.keys(GIVEN) as (keyof Events)[]
 const aStep = fc.constantFrom(...NAMES).chain((name) => fc.tuple(fc.constant(name), GIVEN[name]))
 type Step = readonly [keyof Events, Events[keyof Events]]
 
-/** How a walk begins, so that the states behind several events are reached often. */
+/** Starts of a walk, so that states behind several events are reached often. */
 const BEGINNING: readonly Step[] = [
   ['opened', null],
   ['begun', ANN],

@@ -1,4 +1,4 @@
-/** The next stations, and when a pilgrim arrives at their own pace. The app and the page of a link say the same. */
+/** The next stations, and a pilgrim's arrival at their own pace. The app and the share page show the same. */
 import { expect, test } from 'bun:test'
 import { join } from 'node:path'
 import { aheadOf, nextStations, paceOf, trailAfter } from '#proxy/pages/walk/way/stations.ts'
@@ -17,10 +17,10 @@ import {
 } from '#shared/core/rules/along-route.ts'
 
 const HOUR = 3_600_000
-/** A kilometre to the north is this much. */
+/** A kilometre of latitude, in degrees. */
 const KM = 1 / 111.195
 
-/** Ten kilometres to the north, and the same way back. */
+/** Ten kilometres northward, and the same way back. */
 const there = Array.from({ length: 11 }, (_, i) => ({ lat: 24 + i * KM, lng: 120.6 }))
 const route = measureRoute([there, [...there].reverse()], 20)
 const northOf = (km: number, lng = 120.6) => ({ lat: 24 + km * KM, lng })
@@ -37,7 +37,7 @@ test('lines are read from their transfer form', () => {
 test('a place between two points of the route is between their distances', () => {
   expect(kmAlong(route, [], northOf(3.5, 120.601))).toBeCloseTo(3.5, 2)
   expect(kmAlong(route, [], northOf(3.5, 120.9))).toBeNull()
-  // A simplified line is stretched to the length of the route.
+  // A simplified line is scaled to the length of the route.
   expect(kmAlong(measureRoute([there], 10.4), [], northOf(5))).toBeCloseTo(5.2, 2)
 })
 
@@ -45,7 +45,7 @@ test('whoever has walked to the end and turned is on the way back, whenever they
   const back = there.slice(6).reverse()
   expect(kmAlong(route, [...there, ...back], northOf(6))).toBeCloseTo(14, 2)
   expect(kmAlong(route, there.slice(0, 6), northOf(6))).toBeCloseTo(6, 2)
-  // A detour far from the route changes nothing; who is there now is not on it.
+  // A detour far from the route changes nothing; a pilgrim on it is off the route.
   const detour = northOf(5, 120.9)
   expect(kmAlong(route, [...there, detour], northOf(6))).toBeCloseTo(14, 2)
   expect(kmAlong(route, there, detour)).toBeNull()
@@ -56,7 +56,7 @@ test('a phone that errs by a little, or a few steps back, turn nobody around', (
     northOf(2 + i * 0.05 + (i % 2) * 0.08, 120.6 + (i % 3) * 1e-4),
   )
   expect(kmAlong(route, noisy, northOf(4.9))).toBeCloseTo(4.9, 2)
-  // Who has turned is on the way back after a few hundred metres, without having been at the end.
+  // A pilgrim who turned around counts as on the way back after a few hundred metres, even before the end.
   expect(kmAlong(route, [...noisy, northOf(4.5)], northOf(4.4))).toBeCloseTo(15.6, 2)
 })
 
@@ -70,7 +70,7 @@ test('the pace is that of the last three hours, rests included', () => {
   expect(paceOf(walked(4, 5))).toBeCloseTo(4, 2)
   const rested = walked(4, 1)
   expect(paceOf([...rested, { ...rested.at(-1)!, t: 2 * HOUR }])).toBeCloseTo(2, 2)
-  // Too short, in a bus, and nothing at all.
+  // Too short, in a bus, and empty.
   expect(paceOf(walked(4, 5).slice(0, 10))).toBeNull()
   expect(paceOf(walked(60, 2))).toBeNull()
   expect(paceOf([])).toBeNull()
@@ -95,7 +95,7 @@ test('the next stations come in order, with times by the pace', () => {
   ])
   expect(at(null)[0]!.atMs).toBeNull()
   expect(at(4, 9)).toEqual([])
-  // Who stands at a station is told of the one after it.
+  // At a station, the next one is shown.
   expect(stationsAhead([{ routeKm: 3 }, { routeKm: 8 }], 2.96)[0]!.station.routeKm).toBe(8)
 })
 
@@ -125,7 +125,7 @@ test.each([
 })
 
 test('away from the way back, the way there is not told, though it is nearer', () => {
-  // 10 km to the north, 5 km to the east, and back to the south.
+  // 10 km north, 5 km east, and back south.
   const east = 5 / (111.195 * Math.cos((24 * Math.PI) / 180))
   const line = [northOf(0), northOf(10), northOf(10, 120.6 + east), northOf(0, 120.6 + east)]
   const loop = measureRoute([line], 25)
@@ -145,12 +145,12 @@ test('the device keeps four hours of the own trail, a place a minute, of one pil
   expect(paceOf(trail.places)).toBeCloseTo(1, 2)
   const place = { t: 6 * HOUR + 90_000, ...northOf(6) }
   expect(trailAfter(trail, 'b', place)).toEqual({ userId: 'b', places: [place] })
-  // A position that is a little older than a check-in ends no trail; a clock that was set back does.
+  // A position slightly older than a check-in does not end the trail; a clock that was set back does.
   expect(trailAfter(trail, 'a', { ...place, t: 6 * HOUR - 25_000 })).toBe(trail)
   expect(trailAfter(trail, 'a', { ...place, t: 5 }).places).toHaveLength(1)
 })
 
-/** A winding road: simplified, it is shorter by more than a tenth of a kilometre in each ten. */
+/** A winding road: simplified, it is more than a hundred metres shorter in every ten kilometres. */
 const winding = createRoute([
   Array.from({ length: 4_000 }, (_, i) => ({ lat: 24 + i * 1e-4, lng: 120.6 + Math.sin(i / 2) * 6e-5 })),
 ])
@@ -183,7 +183,7 @@ test.each([
     const walked = walkedTo(metres * share)
     const here = walked.at(-1)!
     const page = progressOf(walked, file, here.t)!.next
-    // The phone holds two days, the page the last hours.
+    // The phone has two days, the page the last hours.
     const before = walkedTo(Math.max(9_000, metres * share - 9_000))
     const app = nextStations(data, { walked: [...before, ...walked], here, kmh: 4 }, here.t)[0]
     expect([app?.station.name, app?.km]).toEqual([page?.station.name, page?.km])

@@ -1,4 +1,4 @@
-/** Which phone the page runs on, and where it gets a tracker app from. */
+/** Detection of the phone's platform, and where it gets a tracker app. */
 import { expect, test } from 'bun:test'
 import { deviceOf, RECOMMENDED, shopsOf, TRACKER_APPS } from '#proxy/pages/walk/own-data/tracker-apps.ts'
 

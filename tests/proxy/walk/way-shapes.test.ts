@@ -1,4 +1,4 @@
-/** A day's way as the map draws it. */
+/** The shapes with which the map draws a day's way. */
 import { expect, test } from 'bun:test'
 import { worldX, worldY } from '#proxy/pages/map/projection.ts'
 import { wayShapes } from '#proxy/pages/walk/way/way-shapes.ts'
@@ -45,7 +45,7 @@ test('a ride that begins with a rest, of which no place counts, is a ride from i
 test('a long silence on foot is a gap, a ride without a signal and a rest are none', () => {
   const shapes = wayShapes({
     ...EMPTY,
-    // Minute and place: a silence of 20 min over 2 km, a rest of 20 min, a tunnel of the metro.
+    // Minute and place: a silence of 20 min over 2 km, a rest of 20 min, a metro tunnel.
     line: [
       [0, 0],
       [20, 20],
@@ -64,7 +64,7 @@ test('a check-in far away is drawn, but the map looks at the way', () => {
   const shapes = wayShapes({ ...EMPTY, line: [place(0), place(1)], checkins: [far] })
   expect(shapes.checkIns).toHaveLength(1)
   expect(shapes.bounds!.east).toBeCloseTo(worldX(120.5), 9)
-  // Alone it is what there is to look at.
+  // If it is the only place, the map shows it.
   expect(wayShapes({ ...EMPTY, checkins: [far] }).bounds!.east).toBeCloseTo(worldX(139), 9)
   expect(wayShapes(EMPTY).bounds).toBeNull()
 })

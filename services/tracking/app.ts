@@ -35,7 +35,6 @@ import { createRouteAnswer } from './map/show-route.ts'
 import { PublicMap } from './map/public-map.ts'
 import { createMap } from './map/show-map.ts'
 import { isClaim } from '#shared/service/security/claims.ts'
-import { CLAIM_MEASURES } from '#shared/core/rules/claim-measures.ts'
 import { TrackerKeys } from './tracker-apps/find-key.ts'
 import { createTracker, listTrackers, revokeTracker } from './tracker-apps/manage-trackers.ts'
 
@@ -73,9 +72,9 @@ export function createTracking(context: ServiceContext): Service {
     now,
     log,
   })
-  const holdsPlaces = (userId: string) =>
-    CLAIM_MEASURES.fullHours && config.mapCrowd > 1 && isClaim(config, userId)
-  const live = new LivePositions(kv, now, log, context.stopwatch, holdsPlaces)
+  // With crowds of one, the map shows everybody exactly and at once.
+  const isHidden = (userId: string) => config.mapCrowd > 1 && isClaim(config, userId)
+  const live = new LivePositions(kv, now, log, context.stopwatch, isHidden)
   registerMetrics(context, buffer, live, counters.rejected)
 
   const router = createRouter(context)

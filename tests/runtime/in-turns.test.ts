@@ -32,6 +32,7 @@ test('no more than a few thousand items are looked at between two pauses, howeve
     xs: counting(cells.map(({ x }) => x)),
     ys: cells.map(({ y }) => y),
     times: many,
+    claims: many.map((n) => n % 2),
   }
   run(groupIntoCrowds(people, 5))
   expect(most).toBeLessThanOrEqual(2_000)

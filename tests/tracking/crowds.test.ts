@@ -1,8 +1,8 @@
 /** Crowds: each has enough people, and everybody with enough people in the same cell of zoom 10 is in one. */
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { cellAt, cellName, MAX_ZOOM } from '#shared/core/map/cells.ts'
-import { type Crowd, groupIntoCrowds, WIDEST_ZOOM } from '#services/tracking/map/crowds.ts'
+import { cellAt, cellCentre, cellName, MAX_ZOOM } from '#shared/core/map/cells.ts'
+import { CLAIM_ZOOM, type Crowd, groupIntoCrowds, WIDEST_ZOOM } from '#services/tracking/map/crowds.ts'
 import { inTurns } from '#shared/runtime/yield-to-event-loop.ts'
 
 interface Seen {
@@ -10,6 +10,7 @@ interface Seen {
   readonly lng: number
   /** Epoch milliseconds. */
   readonly t: number
+  readonly isClaim: boolean
 }
 
 /** Around the corner of four cells of every zoom, some of them in the same few metres. */
@@ -18,8 +19,9 @@ const somebody = fc
     lat: fc.oneof(fc.double({ min: -0.03, max: 0.03, noNaN: true }), fc.constantFrom(-0.02, 0.0001, 0.012)),
     lng: fc.oneof(fc.double({ min: -0.03, max: 0.03, noNaN: true }), fc.constantFrom(-0.02, 0.0001, 0.012)),
     t: fc.nat(),
+    isClaim: fc.boolean(),
   })
-  .map(({ lat, lng, t }): Seen => ({ lat: 24.15 + lat, lng: 120.675 + lng, t }))
+  .map(({ lat, lng, ...seen }): Seen => ({ lat: 24.15 + lat, lng: 120.675 + lng, ...seen }))
 const people = fc.array(somebody, { maxLength: 120 })
 const least = fc.integer({ min: 1, max: 9 })
 
@@ -31,6 +33,7 @@ const grouped = (given: readonly Seen[], n: number) => {
     xs: cells.map(({ x }) => x),
     ys: cells.map(({ y }) => y),
     times: given.map(({ t }) => t),
+    claims: given.map(({ isClaim }) => Number(isClaim)),
   }
   return inTurns(groupIntoCrowds(people, n))
 }
@@ -65,8 +68,29 @@ describe('crowds', () => {
     )
   })
 
+  test('reveal nothing of where a claim is within its cell of zoom 12', async () => {
+    const centred = (one: Seen): Seen =>
+      one.isClaim ? { ...one, ...cellCentre(cellAt(one.lat, one.lng, CLAIM_ZOOM)) } : one
+    await fc.assert(
+      fc.asyncProperty(people, least, async (given, n) => {
+        const crowds = await grouped(given, n)
+        expect(await grouped(given.map(centred), n)).toEqual(crowds)
+        // Claims can fill those cells, but no finer one.
+        const fine = crowds.filter(({ cell }) => cell.zoom > CLAIM_ZOOM)
+        expect(fine.reduce((sum, { count }) => sum + count, 0)).toBeLessThanOrEqual(
+          given.filter(({ isClaim }) => !isClaim).length,
+        )
+      }),
+    )
+  })
+
   const PLACE = { lat: 24.15, lng: 120.675 }
-  const at = (metres: number, t: number): Seen => ({ lat: PLACE.lat + metres / 111_195, lng: PLACE.lng, t })
+  const at = (metres: number, t: number): Seen => ({
+    lat: PLACE.lat + metres / 111_195,
+    lng: PLACE.lng,
+    t,
+    isClaim: false,
+  })
   /** The finest zoom at which two places share a cell. */
   const shared = (a: Seen, b: Seen): number => {
     let zoom = MAX_ZOOM

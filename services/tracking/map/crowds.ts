@@ -8,6 +8,9 @@ import { type Cell, MAX_ZOOM } from '#shared/core/map/cells.ts'
 /** The widest cells that form crowds, about 1.4 km. */
 export const WIDEST_ZOOM = 10
 
+/** The finest cells that show claims, about 350 m (`CLAIM_MEASURES.wideCells`). */
+export const CLAIM_ZOOM = 12
+
 /** People as columns. */
 interface People {
   readonly count: number
@@ -16,6 +19,8 @@ interface People {
   readonly ys: ArrayLike<number>
   /** When they were last seen, epoch milliseconds. */
   readonly times: ArrayLike<number>
+  /** 1 for a claim, which no cell finer than `CLAIM_ZOOM` counts; else 0. */
+  readonly claims: ArrayLike<number>
 }
 
 /** People who cannot be distinguished: all are in this cell, and were seen at `sinceMs` or later. */
@@ -28,8 +33,9 @@ export interface Crowd {
 /**
  * Groups people into the finest cells with at least `least` of them, each person in one crowd. People whose finer cells
  * have fewer are grouped in the wider cell; if they are still too few, the smallest crowd within it joins them. So
- * everyone with enough people in the same cell of zoom 10 is in a crowd. All others are left out. Computed in turns of
- * the event loop (`inTurns`), because half a million people take seconds.
+ * everyone with enough people in the same cell of zoom 10 is in a crowd. All others are left out. Where a claim is within
+ * its cell of zoom 12 changes nothing. Computed in turns of the event loop (`inTurns`), because half a million people
+ * take seconds.
  *
  * @param least people in a crowd, at least 1
  * @param finest zoom of the smallest cells
@@ -103,11 +109,13 @@ function* divide(cloud: Cloud, from: number, to: number, zoom: number): Generato
   let rest = NOBODY
   if (zoom === finest) rest = everybody(cloud, from, to)
   else {
+    const last = zoom === CLAIM_ZOOM ? split(order, cloud.claims, 1, from, to) : to
+    rest = everybody(cloud, last, to)
     const bit = 1 << (MAX_ZOOM - zoom - 1)
-    const middle = split(order, cloud.ys, bit, from, to)
+    const middle = split(order, cloud.ys, bit, from, last)
     for (const [south, north] of [
       [from, middle],
-      [middle, to],
+      [middle, last],
     ] as const) {
       const half = split(order, cloud.xs, bit, south, north)
       for (const [first, end] of [

@@ -19,6 +19,7 @@ import { eachOf, inTurns } from '#shared/runtime/yield-to-event-loop.ts'
 import type { Log } from '#shared/runtime/log.ts'
 import { type Repeated, repeated } from '#shared/stores/repeated-work.ts'
 import { cellAt, MAX_ZOOM } from '#shared/core/map/cells.ts'
+import { CLAIM_MEASURES } from '#shared/core/rules/claim-measures.ts'
 
 const HASH_DIGITS = 13
 /** The part of a hash (`userHash`) that `hashes` contains: its first digits, as a number. */
@@ -46,6 +47,7 @@ class PositionColumns {
   readonly times: number[] = []
   /** The map shows the position from this time. */
   readonly hiddenUntil: number[] = []
+  readonly claims: boolean[] = []
   /** Until this time the public map shows the previous place. */
   readonly #heldUntil: number[] = []
   readonly #heldXs: number[] = []
@@ -63,7 +65,7 @@ class PositionColumns {
    * @param holdUntilMs until when the public map shows the previous place; 0: not at all
    * @returns whether it was not known yet
    */
-  set({ userId, lat, lng, t, hiddenUntilMs }: Moved, holdUntilMs: number): boolean {
+  set({ userId, lat, lng, t, hiddenUntilMs }: Moved, isClaim: boolean, holdUntilMs: number): boolean {
     const known = this.#rows.get(userId)
     if (
       known !== undefined &&
@@ -78,6 +80,7 @@ class PositionColumns {
       this.#rows.set(userId, row)
       this.userIds[row] = userId
       this.hashes[row] = beginningOf(userHash(userId))
+      this.claims[row] = isClaim
     }
     if (known === undefined) this.#hold(row, 0, { x: 0, y: 0, t: 0 })
     else if (holdUntilMs > this.#heldUntil[row]!)
@@ -169,10 +172,10 @@ export class LivePositions {
     log: Log,
     private readonly timing: StartStopwatch = stopwatch,
     /**
-     * Whether a pilgrim's new place appears on the public map only at the next full hour. Otherwise anyone who may send
-     * places in their name could move them away, and see on the map which place is theirs.
+     * Whether anyone may send places in a pilgrim's name, so that `CLAIM_MEASURES` apply. A new place of a claim appears
+     * on the public map at the next full hour: otherwise who moves the pilgrim away sees there which place is theirs.
      */
-    private readonly holdsPlaces: (userId: string) => boolean = () => false,
+    private readonly isClaim: (userId: string) => boolean = () => false,
   ) {
     this.#through = Array.from({ length: kv.partitions }, () => 0)
     this.#erasedThrough = [...this.#through]
@@ -302,8 +305,9 @@ export class LivePositions {
       // Refreshes overlap, so many of these positions are already known.
       await inTurns(
         eachOf(page, (moved) => {
-          const holdUntilMs = this.holdsPlaces(moved.userId) ? this.#nextHour() : 0
-          if (this.#shardOf(moved.userId).set(moved, holdUntilMs)) this.#hasChanged = true
+          const isClaim = this.isClaim(moved.userId)
+          const holdUntilMs = isClaim && CLAIM_MEASURES.fullHours ? this.#nextHour() : 0
+          if (this.#shardOf(moved.userId).set(moved, isClaim, holdUntilMs)) this.#hasChanged = true
         }),
       )
       const last = page.at(-1)?.movedMs ?? since

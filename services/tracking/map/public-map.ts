@@ -7,6 +7,7 @@
 import type { MachineClock } from '#shared/runtime/clock.ts'
 import type { DataQuery, LivePosition } from '#shared/contracts/tracking.ts'
 import { time } from '#shared/contracts/fields.ts'
+import { CLAIM_MEASURES } from '#shared/core/rules/claim-measures.ts'
 import { MAX_MAP_CELLS, type MapCellEntry } from '#shared/contracts/map.ts'
 import { type Cell, cellCentre, cellName, MAX_ZOOM, MIN_ZOOM } from '#shared/core/map/cells.ts'
 import type { Places } from '#shared/core/map/front-and-tail.ts'
@@ -33,7 +34,7 @@ interface Group {
 
 /**
  * The finest cells of crowds, about 90 m. Four invented pilgrims can complete a crowd of five, so a finer cell would
- * show where the fifth one sleeps.
+ * show where the fifth one sleeps. Claims have wider ones (`CLAIM_ZOOM`).
  */
 export const FINEST_ZOOM = 14
 
@@ -140,6 +141,7 @@ export class PublicMap {
       xs: new Int32Array(room),
       ys: new Int32Array(room),
       times: new Float64Array(room),
+      claims: new Uint8Array(room),
     }))
     const nowMs = this.now()
     yield* this.live.shown((row, positions) => {
@@ -152,6 +154,7 @@ export class PublicMap {
       if (people.count === room) return
       people.xs[people.count] = x
       people.ys[people.count] = y
+      people.claims[people.count] = Number(CLAIM_MEASURES.wideCells && positions.claims[row]!)
       people.times[people.count++] = t
     })
     for (const [span, people] of spans.entries())

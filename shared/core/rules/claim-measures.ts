@@ -4,7 +4,7 @@
  * distances to them.
  */
 
-/** Each is needed: `tests/tracking/writing-attacker.long.test.ts` switches them off one by one. */
+/** Each is needed: without it an attacker of `tests/tracking` finds somebody (writing-attacker, sybils, presence). */
 export const CLAIM_MEASURES = {
   /** Late points enter public figures at the next midnight. */
   lateAtMidnight: true,
@@ -16,6 +16,8 @@ export const CLAIM_MEASURES = {
   coarseSums: true,
   /** A new place appears on the public map at the next full hour. */
   fullHours: true,
+  /** No cell of the public map that is finer than 350 m counts a claim. */
+  wideCells: true,
 }
 
 /** Six kilometres an hour, in millimetres a millisecond. */

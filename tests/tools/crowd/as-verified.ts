@@ -1,7 +1,8 @@
 /**
- * Loaded before the demo's own service: invented people have no ID tokens of LINE, and move on the public map at once, as
- * people do whom `EVENT_IDENTITY=line` verifies.
+ * Loaded before the demo's own service: invented people have no ID tokens of LINE, and are on the public map as
+ * people are whom `EVENT_IDENTITY=line` verifies.
  */
 import { CLAIM_MEASURES } from '#shared/core/rules/claim-measures.ts'
 
 CLAIM_MEASURES.fullHours = false
+CLAIM_MEASURES.wideCells = false

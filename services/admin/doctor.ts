@@ -1,6 +1,6 @@
 /** `bun run doctor`: checks the environment of an installation, and says what to fix. */
 import { createSocket } from 'node:dgram'
-import { readdirSync, statSync } from 'node:fs'
+import { existsSync, readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { isRecent, machineNow } from '#shared/runtime/clock.ts'
 import { readCommandLine, refuseCommandLine } from '#shared/runtime/command-line.ts'
@@ -27,7 +27,7 @@ what to do about each fault. It changes no data.
   bun run doctor [--pilgrims <n>] [--backups <folder>] [--ntp <host>]
 
   --pilgrims   how many phones will record: says how much memory Redis needs (default: 5000)
-  --backups    where the backups are (default: EVENT_BACKUP_DIR, else ./backups)
+  --backups    where the backups are (default: those of the schedule, and ./backups)
   --ntp        the time server to compare the clock with (default: pool.ntp.org; empty: none)
   --help       show this text
 
@@ -258,13 +258,16 @@ async function palanquin(config: Config): Promise<Found> {
   }
 }
 
-function backups(folder: string, place: Place): Promise<Found> {
-  const newest = readdirSync(folder)
-    .filter((name) => name.endsWith('.jsonl.zst'))
-    .map((name) => statSync(join(folder, name)).mtimeMs)
+function backups(folders: readonly string[], place: Place): Promise<Found> {
+  const newest = folders
+    .filter((folder) => existsSync(folder))
+    .flatMap((folder) => readdirSync(folder).map((name) => join(folder, name)))
+    .filter((file) => file.endsWith('.jsonl.zst'))
+    .map((file) => statSync(file).mtimeMs)
     .reduce((one, other) => Math.max(one, other), 0)
   const ageMs = machineNow() - newest
-  const found = newest === 0 ? `none in ${folder}` : `the last is ${(ageMs / 3_600_000).toFixed(1)} hours old`
+  const found =
+    newest === 0 ? `none in ${folders.join(', ')}` : `the last is ${(ageMs / 3_600_000).toFixed(1)} hours old`
   const todo = `Take one: ${PLACES[place].backUp}.`
   return Promise.resolve(finding(isRecent(newest, machineNow(), OLD_BACKUP_MS), found, todo))
 }
@@ -290,7 +293,7 @@ function identity({ identity: chosen, line: { accessToken } }: Config): Found {
 
 export interface Options {
   readonly pilgrims: number
-  readonly backups: string
+  readonly backups: string | readonly string[]
   readonly ntp: string
   readonly place: Place
 }
@@ -332,7 +335,7 @@ export function examine(config: Config, options: Options): Promise<Finding[]> {
     check('palanquin', () => palanquin(config), 'Start Postgres: it knows the device.'),
     check('SOS', () => emergencies(config), 'Start Postgres: it knows who is alerted of an SOS.'),
     check('LINE', () => line(config), "Check LINE's access token."),
-    check('backup', () => backups(options.backups, place), `Take a backup: ${backUp}.`),
+    check('backup', () => backups([options.backups].flat(), place), `Take a backup: ${backUp}.`),
   ])
 }
 
@@ -348,7 +351,7 @@ if (import.meta.main) {
   // services/Dockerfile sets it.
   const place = environment().IN_CONTAINER === '1' ? 'containers' : 'programs'
   await runCommand(async (config) => {
-    const { backups = config.backup?.dir ?? './backups', ntp } = others
+    const { backups = [config.backup?.dir ?? [], './backups'].flat(), ntp } = others
     const findings = await examine(config, { pilgrims: count, backups, ntp, place })
     for (const { what, found, todo } of findings) {
       screen.print(`${todo === undefined ? 'ok  ' : 'DO  '}${what}: ${found}`)

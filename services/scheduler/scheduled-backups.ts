@@ -63,29 +63,37 @@ export function momentOf(name: string): number | null {
 }
 
 /**
- * Selects the backups to delete: all but the newest `keep`, and those older than `keep` intervals. The newest
- * restorable one stays for `BACKUP_DAYS`, and newer ones that cannot be restored displace none. A time in the
- * future was set by a wrong clock and counts as the oldest.
- * @param moments times of the existing backups (epoch ms)
+ * Selects the backups to delete: all but the newest `keep`, those older than `keep` intervals, and the oldest while all
+ * together exceed `maxBytes`. The newest restorable one stays for `BACKUP_DAYS`, and newer ones that cannot be restored
+ * displace none. A time in the future was set by a wrong clock and counts as the oldest.
+ * @param sizes bytes of the existing backups by their times (epoch ms)
  */
 export function expiredBackups(
-  moments: readonly number[],
+  sizes: ReadonlyMap<number, number>,
   nowMs: number,
   {
     keep,
+    maxBytes,
     everyMs,
     restorableMs,
     checkFailedMs,
-  }: Pick<BackupSchedule, 'everyMs' | 'restorableMs' | 'checkFailedMs'> & { readonly keep: number },
+  }: Pick<BackupSchedule, 'everyMs' | 'restorableMs' | 'checkFailedMs'> & {
+    readonly keep: number
+    readonly maxBytes: number
+  },
 ): number[] {
   const isPast = (ms: number): boolean => ms <= nowMs
-  const newestFirst = moments.toSorted(
+  const newestFirst = [...sizes.keys()].sort(
     (one, other) => Number(isPast(other)) - Number(isPast(one)) || other - one,
   )
+  let bytes = restorableMs === null ? 0 : (sizes.get(restorableMs) ?? 0)
   return newestFirst.filter((ms, place) => {
     const ageMs = nowMs - ms
     if (ms === restorableMs) return ageMs > BACKUP_DAYS * 86_400_000
-    return (checkFailedMs === null && place >= keep) || ageMs > keep * everyMs
+    bytes += sizes.get(ms)!
+    return (
+      (checkFailedMs === null && place >= keep) || ageMs > keep * everyMs || (place > 0 && bytes > maxBytes)
+    )
   })
 }
 
@@ -253,11 +261,9 @@ export function createScheduledBackups(context: ServiceContext, isFlushing: () =
 
   const takeBackup = async (dir: string, ms: number): Promise<Outcome> => {
     const { bavail, bsize } = await statfs(dir)
-    const sizes = await Promise.all(
-      (await momentsIn(dir)).map(async (one) => (await stat(join(dir, nameOf(one)))).size),
-    )
+    const sizes = await sizesIn(dir)
     // The journals may be on the same disk, and check-ins need room there.
-    if (bavail * bsize < FREE_BYTES + 2 * Math.max(0, ...sizes)) {
+    if (bavail * bsize < FREE_BYTES + 2 * Math.max(0, ...sizes.values())) {
       log.error('the scheduled backup failed: the disk of the backups is almost full', {
         free: bavail * bsize,
       })
@@ -287,7 +293,7 @@ export function createScheduledBackups(context: ServiceContext, isFlushing: () =
 
   /** @returns the schedule after everything due was done */
   const doWhatIsDue = async (
-    { dir, keep }: NonNullable<Config['backup']>,
+    { dir, keep, maxBytes }: NonNullable<Config['backup']>,
     before: BackupSchedule,
     nowMs: number,
   ): Promise<BackupSchedule> => {
@@ -306,7 +312,7 @@ export function createScheduledBackups(context: ServiceContext, isFlushing: () =
       if (checked !== 'gave way') known = afterCheck(known, checked, nowMs)
     }
     known = { ...known, restorableMs: restorableOf(known, newestFirst) }
-    for (const ms of expiredBackups(await momentsIn(dir), nowMs, { ...known, keep }))
+    for (const ms of expiredBackups(await sizesIn(dir), nowMs, { ...known, keep, maxBytes }))
       await rm(join(dir, nameOf(ms)), { force: true })
     await removeRemains(dir)
     return known
@@ -379,11 +385,14 @@ export function createScheduledBackups(context: ServiceContext, isFlushing: () =
   }
 }
 
-/** The command with low priority: a shell finds `nice` in the path and is replaced by it. */
+/**
+ * The command with low priority: a shell finds `nice` in the path and is replaced by it. If the memory runs out, Linux
+ * ends it before any service, because a trial restore opens a database of its own.
+ */
 const withLowPriority = (command: readonly string[]): string[] => [
   '/bin/sh',
   '-c',
-  'exec nice -n 5 "$0" "$@"',
+  '{ echo 1000 >/proc/self/oom_score_adj; } 2>/dev/null; exec nice -n 5 "$0" "$@"',
   process.execPath,
   '--no-env-file',
   ...command,
@@ -424,6 +433,13 @@ const settingsOf = ({
 
 const momentsIn = async (dir: string): Promise<number[]> =>
   (await readdir(dir)).map(momentOf).filter((ms) => ms !== null)
+
+const sizesIn = async (dir: string): Promise<Map<number, number>> =>
+  new Map(
+    await Promise.all(
+      (await momentsIn(dir)).map(async (ms) => [ms, (await stat(join(dir, nameOf(ms)))).size] as const),
+    ),
+  )
 
 const pastOf = (moments: readonly number[], nowMs: number): number[] =>
   moments.filter((ms) => ms <= nowMs).toSorted((one, other) => other - one)

@@ -290,15 +290,20 @@ describe('the configuration', () => {
     }
   })
 
-  test('backups are scheduled where a folder is named, and none is kept for more than 30 days', () => {
+  test('backups are scheduled where a folder is named or data are embedded, and none is kept for over 30 days', () => {
     const of = (hours: string, keep: string) => ({
       EVENT_BACKUP_DIR: '/backups',
       EVENT_BACKUP_HOURS: hours,
       EVENT_BACKUP_KEEP: keep,
     })
-    expect(readConfig({}).backup).toBeNull()
+    expect(readConfig({ DATABASE_URL: 'postgres://db/event' }).backup).toBeNull()
+    expect(readConfig({ EVENT_DATA_DIR: '/d' }).backup).toMatchObject({
+      dir: '/d/backups',
+      maxBytes: 4_294_967_296,
+    })
     expect(readConfig({ EVENT_BACKUP_DIR: '/backups' }).backup).toEqual({
       dir: '/backups',
+      maxBytes: Infinity,
       everyMs: 86_400_000,
       keep: 7,
     })

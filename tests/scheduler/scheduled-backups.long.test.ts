@@ -38,7 +38,7 @@ describeOnServers('scheduled backups', () => {
     const logged: string[] = []
     let nowMs = START
     const create = () => {
-      const config = { ...installation.config, backup: { dir: folder, everyMs, keep } }
+      const config = { ...installation.config, backup: { dir: folder, maxBytes: Infinity, everyMs, keep } }
       const context = {
         ...installation,
         config: { ...config, ...gone },

@@ -56,9 +56,18 @@ test.each([
   ['takes one of the future for the oldest', [NOW + DAY, ...ago(0, 1)], {}, []],
   ['loses none to newer ones that cannot be restored', ago(0, 1, 2, 2.5, 4), { checkFailedMs: NOW }, ago(4)],
   ['and deletes it first', [NOW + DAY, ...ago(0, 1, 2)], {}, [NOW + DAY]],
+  ['of 10 bytes each deletes the oldest beyond 25', ago(0, 1, 2), { maxBytes: 25 }, ago(2)],
+  ['but not the newest one', ago(0, 1), { maxBytes: 5, restorableMs: null }, ago(1)],
+  [
+    'nor the newest one that can be restored',
+    ago(0, 1, 2),
+    { maxBytes: 25, restorableMs: NOW - 2 * DAY },
+    ago(1),
+  ],
 ])('of three backups a day, the schedule %s', (_, moments, change, deleted) => {
-  const kept = { keep: 3, everyMs: DAY, restorableMs: NOW, checkFailedMs: null, ...change }
-  expect(new Set(expiredBackups(moments, NOW, kept))).toEqual(new Set(deleted))
+  const kept = { keep: 3, maxBytes: 100, everyMs: DAY, restorableMs: NOW, checkFailedMs: null, ...change }
+  const sizes = new Map(moments.map((ms) => [ms, 10]))
+  expect(new Set(expiredBackups(sizes, NOW, kept))).toEqual(new Set(deleted))
 })
 
 describe('what is due', () => {

@@ -1,6 +1,7 @@
 /**
  * The configuration: read once from the environment, validated as a whole, and passed on as a value.
  */
+import { join } from 'node:path'
 import { z } from 'zod'
 import { validationMessage } from '#shared/runtime/validation-message.ts'
 import {
@@ -33,6 +34,8 @@ const server = (scheme: RegExp, example: string) =>
  * A scheduled backup is deleted after so many days at the latest: until then it may hold people who were erased since.
  */
 export const BACKUP_DAYS = 30
+/** What scheduled backups may take in the data directory, where nobody has chosen a folder for them. */
+const BACKUP_BYTES = 4 * 1_024 ** 3
 
 /** Every setting with its default and meaning, in the order of services/REFERENCE.md. */
 const Settings = z.object({
@@ -133,7 +136,10 @@ const Settings = z.object({
   LINE_DATA_API_BASE_URL: z.string().default('').describe('another address of LINE’s data API'),
   EVENT_PARTITIONS: count(1, 1, 1_024).describe('hash slots of the buffer; 16 on a Redis Cluster'),
   EVENT_FLUSH_SECONDS: count(300).describe('time between flushes'),
-  EVENT_BACKUP_DIR: z.string().default('').describe('folder of scheduled backups; unset: none'),
+  EVENT_BACKUP_DIR: z
+    .string()
+    .default('')
+    .describe('folder of scheduled backups; unset: `data/backups` if embedded, else none'),
   EVENT_BACKUP_HOURS: count(24, 0, BACKUP_DAYS * 24).describe('hours between scheduled backups; `0`: none'),
   EVENT_BACKUP_KEEP: count(7, 1, BACKUP_DAYS * 24).describe(
     'number of scheduled backups to keep, for 30 days at most',
@@ -286,11 +292,17 @@ const lineOf = (s: Parsed) => ({
   dataApiBaseUrl: s.LINE_DATA_API_BASE_URL,
 })
 
-/** Null: there is no folder. With `everyMs` 0 no backups are taken, but old ones are still deleted. */
-const backupOf = (s: Parsed) =>
-  s.EVENT_BACKUP_DIR === ''
-    ? null
-    : { dir: s.EVENT_BACKUP_DIR, everyMs: s.EVENT_BACKUP_HOURS * 3_600_000, keep: s.EVENT_BACKUP_KEEP }
+/**
+ * Null: there is no folder. The embedded run has one in its data directory. With `everyMs` 0 no backups are taken, but
+ * old ones are still deleted. The newest backup stays even if it alone has more than `maxBytes`.
+ */
+function backupOf(s: Parsed) {
+  const isEmbedded = s.DATABASE_URL === ''
+  const dir = s.EVENT_BACKUP_DIR || (isEmbedded ? join(s.EVENT_DATA_DIR, 'backups') : '')
+  if (dir === '') return null
+  const maxBytes = s.EVENT_BACKUP_DIR === '' ? BACKUP_BYTES : Infinity
+  return { dir, maxBytes, everyMs: s.EVENT_BACKUP_HOURS * 3_600_000, keep: s.EVENT_BACKUP_KEEP }
+}
 
 const readFiles = (s: Parsed, faults: string[]) => ({
   area: readArea(s.EVENT_AREA, faults),

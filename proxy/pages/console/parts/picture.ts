@@ -1,10 +1,8 @@
-/** Pictures that the operator saves, for mails and reports, where the page around them is missing. */
+/** What leaves the page: pictures with a caption of their own, and drawings for print. */
 import { eventName } from '../event.ts'
-import type { Bar } from '../../design/chart.tsx'
 import { type Colour, tokensOf } from '../../map/view.ts'
 import { fullDate, now } from '../clock.ts'
 import { words } from '../words.ts'
-import { saveBlob } from './download.ts'
 import { type ReadonlySignal, signal } from '@preact/signals'
 
 export interface Caption {
@@ -26,9 +24,6 @@ const [EVENT, TITLE, LINE, FOOT] = [16, 24, 16, 13]
 const LEADING = 1.45
 
 export const fontOf = (size: number, weight = 400): string => `${weight} ${size}px ${onPaper('font')}`
-
-export const savePicture = (caption: Caption, drawing: Drawing, name: string): void =>
-  captioned(caption, drawing).toBlob((blob) => blob && saveBlob(blob, name))
 
 /** A drawing under the event's name, its title and its lines, on white, with the time of its creation. */
 export function captioned({ title, lines }: Caption, drawing: Drawing): HTMLCanvasElement {
@@ -100,7 +95,7 @@ export function wrapped(context: CanvasRenderingContext2D, text: string, room: n
 const MOST_LETTERS = 300
 
 /** The text, shortened to a width, in the current font. */
-export function shortened(context: CanvasRenderingContext2D, text: string, room: number): string {
+function shortened(context: CanvasRenderingContext2D, text: string, room: number): string {
   if (context.measureText(text).width <= room) return text
   const letters = Array.from(new Intl.Segmenter().segment(text), ({ segment }) => segment).slice(
     0,
@@ -143,47 +138,3 @@ export const onPaper: Colour = (name) => (known ??= tokensOf(newProbe()))(name)
 
 /** Colour tokens of the screen's theme. They are read for each call, because the theme may have changed. */
 export const onScreen = (): Colour => tokensOf(document.documentElement)
-
-// Bars as a picture: the same names, lengths and figures as on the page.
-
-export interface BarGroup {
-  readonly title: string
-  readonly bars: readonly Bar[]
-}
-
-const WIDTH = 896
-const BARS_LINE = 30
-const SIZE = 15
-const BARS_TITLE = 46
-const [FROM, TO] = [288, 728]
-
-export function saveBars(caption: Caption, groups: readonly BarGroup[], name: string): void {
-  const shown = groups.filter(({ bars }) => bars.length > 0)
-  const lines = shown.reduce((sum, { bars }) => sum + bars.length, 0)
-  const height = BARS_TITLE * shown.length + BARS_LINE * lines
-  savePicture(caption, { width: WIDTH, height, draw: (context) => drawGroups(context, shown) }, name)
-}
-
-function drawGroups(context: CanvasRenderingContext2D, groups: readonly BarGroup[]): void {
-  let y = BARS_TITLE / 2
-  const write = (text: string, x: number, weight: number, room: number): void => {
-    context.font = fontOf(SIZE, weight)
-    context.fillStyle = onPaper('ink')
-    context.fillText(shortened(context, text, room), x, y)
-  }
-  for (const { title, bars } of groups) {
-    write(title, 0, 600, WIDTH)
-    y += (BARS_TITLE + BARS_LINE) / 2
-    const top = Math.max(...bars.map(({ value }) => value), 0) || 1
-    for (const { name, value, shown } of bars) {
-      context.fillStyle = onPaper('sunken')
-      context.fillRect(FROM, y - 6, TO - FROM, 12)
-      context.fillStyle = onPaper('gold-fill')
-      context.fillRect(FROM, y - 6, ((TO - FROM) * value) / top, 12)
-      write(name, 0, 400, FROM - 12)
-      write(shown, TO + 12, 400, WIDTH - TO - 12)
-      y += BARS_LINE
-    }
-    y += (BARS_TITLE - BARS_LINE) / 2
-  }
-}

@@ -2,18 +2,17 @@
 import type { Data } from '#shared/client/index.ts'
 import { KG_PER_KM, KG_PER_UNIT, ZERO_EMISSION_KMH } from '#shared/core/rules/carbon.ts'
 import { figure } from '#shared/locales/units.ts'
-import { dayName, dayOf, fullDate, now, weekdayName } from '../../clock.ts'
+import { dayName, dayOf, now, weekdayName } from '../../clock.ts'
 import { distancesOf, modeName, ridden } from '../../parts/distances.ts'
 import type { Cell } from '../../parts/csv.ts'
 import { fileName, saveCsv } from '../../parts/download.ts'
 import { Figure, Figures, Panel, PanelFrom, isLoading, isStale } from '../../parts/panel.tsx'
-import { type BarGroup, saveBars } from '../../parts/picture.ts'
 import { useExports } from './exports.tsx'
 import type { ReportProps } from './panels.ts'
 import { SERIES, type Timeline } from './time-chart.tsx'
 import { sumsText } from './timeline.tsx'
 import { inKg, inKm, pair, units, words } from '../../words.ts'
-import { Bars } from '../../../design/chart.tsx'
+import { type Bar, Bars } from '../../../design/chart.tsx'
 
 // The event in four figures, and its latest day.
 
@@ -23,7 +22,7 @@ export function Headline({ carbon: read, timeline }: ReportProps) {
   const value = carbon.value.value
   const latest = timeline.value.value?.days.at(-1)
   const state = { stale: isStale(carbon) || isStale(timeline), loading: isLoading(carbon) }
-  useExports('headline', value && { CSV: () => saveSummary(value, latest) })
+  useExports('headline', value && (() => saveSummary(value, latest)))
   return (
     <Panel title={messages.panels.headline} kind="headline" stale={state.stale} at={value?.as_of ?? null}>
       <Figures>
@@ -90,7 +89,7 @@ const PRINTED = 10
 export function Carbon({ carbon }: ReportProps) {
   const messages = words.value.reports
   const totals = carbon!.value.value
-  useExports('carbon', totals && { CSV: () => save(totals), PNG: () => savePicture(totals) })
+  useExports('carbon', totals && (() => save(totals)))
   return (
     <PanelFrom title={messages.panels.carbon} kind="carbon" from={carbon!}>
       {(value) => (
@@ -119,8 +118,11 @@ export function Carbon({ carbon }: ReportProps) {
   )
 }
 
-/** The bars of the page and of its picture: by mode, largest first, and by day. */
-function groupsOf({ by_mode, by_day }: Totals): readonly BarGroup[] {
+/** By mode, largest first, and by day. */
+function groupsOf({
+  by_mode,
+  by_day,
+}: Totals): readonly { readonly title: string; readonly bars: readonly Bar[] }[] {
   const messages = words.value.reports
   const modes = Object.entries(by_mode).sort(([, a], [, b]) => b.kg - a.kg)
   return [
@@ -141,24 +143,6 @@ function groupsOf({ by_mode, by_day }: Totals): readonly BarGroup[] {
       })),
     },
   ]
-}
-
-function savePicture(value: Totals): void {
-  const messages = words.value.reports
-  const figures = [
-    pair(messages.total, inKg(value.total_kg)),
-    pair(messages.mean, inKg(value.mean_kg)),
-    pair(messages.saved, inKg(value.saved_kg)),
-  ]
-  const lines = [
-    value.as_of === null ? words.value.common.never : `${words.value.common.asOf} ${fullDate(value.as_of)}`,
-    [...figures, pair(messages.series.pilgrims, figure(value.pilgrims))].join(' · '),
-  ]
-  saveBars(
-    { title: messages.panels.carbon, lines },
-    groupsOf(value),
-    fileName('carbon', dayOf(value.as_of ?? now.peek()), 'png'),
-  )
 }
 
 const save = (totals: Totals): void =>

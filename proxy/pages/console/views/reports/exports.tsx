@@ -1,40 +1,38 @@
-/** The menu of all files of the report. Each panel offers its own while it has something to save. */
+/** The menu of all files of the report. Each panel offers its own while it has something to save, as CSV; the whole report is printed. */
 import { signal } from '@preact/signals'
 import { useEffect, useId, useRef } from 'preact/hooks'
 import { Button } from '../../../design/button.tsx'
 import { words } from '../../words.ts'
 import { REPORT_PANELS, type ReportPanelName } from './panels.ts'
 
-type Saves = Readonly<Partial<Record<'CSV' | 'PNG', () => unknown>>>
-
 interface Offer {
   readonly panel: ReportPanelName
   readonly title: string
-  readonly latest: { readonly current: Saves | null }
+  readonly latest: { readonly current: (() => unknown) | null }
 }
 
 const offers = signal<readonly Offer[]>([])
 
 /**
- * @param saves null: there is nothing to save yet
- * @param title of the files, where the panel's name does not tell
+ * @param save as CSV; null: there is nothing to save yet
+ * @param title of the file, where the panel's name does not tell
  */
 export function useExports(
   panel: ReportPanelName,
-  saves: Saves | null,
+  save: (() => unknown) | null,
   title: string = words.value.reports.panels[panel],
 ): void {
-  const latest = useRef(saves)
-  latest.current = saves
-  const hasFiles = saves !== null
+  const latest = useRef(save)
+  latest.current = save
+  const hasFile = save !== null
   useEffect(() => {
-    if (!hasFiles) return undefined
+    if (!hasFile) return undefined
     const offer = { panel, title, latest }
     offers.value = [...offers.peek(), offer]
     return () => {
       offers.value = offers.peek().filter((other) => other !== offer)
     }
-  }, [panel, title, hasFiles])
+  }, [panel, title, hasFile])
 }
 
 /** Offers in the order of the panels, whichever has come first. */
@@ -52,16 +50,9 @@ export function ExportMenu() {
         {inOrder().map(({ title, latest }) => (
           <li key={title} class="row">
             <span class="grow">{title}</span>
-            {Object.keys(latest.current ?? {}).map((kind) => (
-              <Button
-                key={kind}
-                label={`${title} ${kind}`}
-                {...closing}
-                onClick={() => latest.current?.[kind as keyof Saves]?.()}
-              >
-                {kind}
-              </Button>
-            ))}
+            <Button label={`${title} CSV`} {...closing} onClick={() => latest.current?.()}>
+              CSV
+            </Button>
           </li>
         ))}
         <li>

@@ -1,7 +1,7 @@
 /** The procession in one hour: its position, and the cells of its points. */
 import { figure } from '#shared/locales/units.ts'
 import type { Answer, MapCellEntry } from '#shared/client/index.ts'
-import { date, localTime, longDay, minute } from '../../clock.ts'
+import { date, localTime, minute } from '../../clock.ts'
 import { entriesOf } from '../../map/cells.ts'
 import { route } from '../../map/ground.ts'
 import {
@@ -37,10 +37,6 @@ export async function readHour(hour: string, signal: AbortSignal): Promise<Answe
 
 /** `12 Apr, 14:00–15:00` */
 export const hourName = (hour: string): string => `${date(hour)}–${minute(endOf(hour))}`
-
-/** `Sunday, 12 April 2026, 14:00–15:00` */
-export const longHourName = (hour: string): string =>
-  `${longDay(hour)}, ${minute(hour)}–${minute(endOf(hour))}`
 
 /**
  * Front, middle and tail of one hour, and the areas in which points were recorded, in words for readers

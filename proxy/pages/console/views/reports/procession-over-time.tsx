@@ -14,7 +14,7 @@ import { answered, type Resource, useResource } from '../../resource.ts'
 import { words } from '../../words.ts'
 import { type Hour, hourName, readHour, saveHour } from './procession-hour.ts'
 import { useExports } from './exports.tsx'
-import { drawProcession, saveProcession, type Shown } from './procession-picture.ts'
+import { drawProcession, type Shown } from './procession-picture.ts'
 import type { ReportProps } from './panels.ts'
 import { isPrinting } from '../../parts/picture.ts'
 import { pageWords } from '../../../frame/language.ts'
@@ -146,18 +146,9 @@ function Player({ hours, timeline }: PlayerProps) {
   )
   const marks = useMarks(shown)
   const seen = useRef<Seen | null>(null)
-  // For an hour with few pilgrims the service returns no marks, and a picture would show one person’s position.
+  // For an hour with few pilgrims the service returns no marks, and paper would show one person’s position.
   const isTold = marks.front !== null
-  const pictured = { cells, places: marks, seen: () => seen.current }
-  useExports(
-    'procession-over-time',
-    shown === undefined
-      ? null
-      : {
-          CSV: () => saveHour(hour, shown),
-          ...(isTold ? { PNG: () => saveProcession({ ...pictured, seen: seen.current }, hour, text) } : {}),
-        },
-  )
+  useExports('procession-over-time', shown === undefined ? null : () => saveHour(hour, shown))
   return (
     <Panel title={title} kind="procession-over-time" stale={useStale(timeline)} at={timeline.at.value}>
       <Controls hours={hours} index={index} playing={playing} onChoose={(chosen) => (at.value = chosen)} />
@@ -170,7 +161,7 @@ function Player({ hours, timeline }: PlayerProps) {
         onSeen={(found) => (seen.current = found)}
         label={`${pageWords.value.pair(title, hourName(hour))}. ${text}`}
       />
-      {isTold ? <PrintedProcession {...pictured} /> : null}
+      {isTold ? <PrintedProcession cells={cells} places={marks} seen={() => seen.current} /> : null}
     </Panel>
   )
 }

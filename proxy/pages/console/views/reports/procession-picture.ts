@@ -2,22 +2,18 @@
 import type { MapCellEntry } from '#shared/client/index.ts'
 import { figure } from '#shared/locales/units.ts'
 import { CROWD_STEPS, MARKS, STEP_FROM } from '../../../design/marks.tsx'
-import { pageWords } from '../../../frame/language.ts'
 import { drawCrowd } from '../../../map/draw-crowd.ts'
 import { type Ground, drawGround, drawNames } from '../../../map/draw-ground.ts'
 import { type Box, meets } from '../../../map/labels.ts'
 import { type Bounds, type Size, boundsOf, fitting, latOf, worldX, worldY } from '../../../map/projection.ts'
 import { type Place, crowdOf } from '../../../map/shapes.ts'
 import { type View, viewOf } from '../../../map/view.ts'
-import { localTime } from '../../clock.ts'
 import { type Seen, boundsOfCells } from '../../map/cells.ts'
 import { scaleLine } from '../../map/crowd-map.tsx'
 import { ground, mapSource, route } from '../../map/ground.ts'
 import { PROCESSION, type ProcessionPlaces, placeWords } from '../../map/place-words.tsx'
-import { fileName } from '../../parts/download.ts'
-import { DENSITY, type Drawing, fontOf, onPaper, savePicture } from '../../parts/picture.ts'
+import { DENSITY, type Drawing, fontOf, onPaper } from '../../parts/picture.ts'
 import { words } from '../../words.ts'
-import { longHourName } from './procession-hour.ts'
 
 const TYPE = 1.15
 const CLOSEST = 13
@@ -341,27 +337,6 @@ export function mapDrawing(shown: Shown): Drawing {
     },
   }
 }
-
-/** @param text number of points shown */
-export const saveProcession = (shown: Shown, hour: string, text: string): void =>
-  savePicture(
-    {
-      title: words.peek().reports.panels['procession-over-time'],
-      lines: [longHourName(hour), text, ...placeLines(shown.places)],
-    },
-    mapDrawing(shown),
-    fileName('procession', localTime(hour), 'png'),
-  )
-
-/** `Front: near Tongxiao (km 45.3)` */
-const placeLines = (places: ProcessionPlaces): string[] =>
-  PROCESSION.map((mark) => {
-    const messages = words.peek()
-    const place = places[mark]
-    if (place === null) return pageWords.peek().pair(messages.now[mark], messages.common.unknown)
-    const { name, km } = placeWords(place)
-    return pageWords.peek().pair(messages.now[mark], km === null ? name : pageWords.peek().aside(name, km))
-  })
 
 function drawLegend(context: CanvasRenderingContext2D, y: number): void {
   context.font = fontOf(14)

@@ -2,9 +2,8 @@
 import { figure } from '#shared/locales/units.ts'
 import type { Data } from '#shared/client/index.ts'
 import { type Bar, Bars } from '../../../design/chart.tsx'
-import { date, fullDate, now } from '../../clock.ts'
+import { date } from '../../clock.ts'
 import { warn } from '../../parts/actions.tsx'
-import { saveBars } from '../../parts/picture.ts'
 import type { Cell } from '../../parts/csv.ts'
 import { saveBlob, saveCsv } from '../../parts/download.ts'
 import { PagedList } from '../../parts/paged-list.tsx'
@@ -42,9 +41,9 @@ export function Surveys() {
       everyMs={EVERY_MS}
       totalOf={({ total }) => total}
     >
-      {(page, list) => (
+      {(page) => (
         <>
-          <Files page={page} at={list.at.value} />
+          <Files page={page} />
           <p class="answered quiet">{pair(messages.panels.surveys, figure(page.total))}</p>
           <Questions page={page} />
           <PrintedSurveys questions={printedOf(page)} />
@@ -55,12 +54,10 @@ export function Surveys() {
   )
 }
 
-/** @param at time of the answers, epoch milliseconds */
-function Files({ page, at }: { readonly page: Page; readonly at: number | null }) {
+function Files({ page }: { readonly page: Page }) {
   const messages = words.value.reports
-  useExports('surveys', { PNG: () => savePicture(page, at) })
-  useExports('surveys', { CSV: saveAll }, messages.answersPrivate)
-  useExports('surveys', { CSV: () => saveCodes(page) }, messages.answersKey)
+  useExports('surveys', saveAll, messages.answersPrivate)
+  useExports('surveys', () => saveCodes(page), messages.answersKey)
   return null
 }
 
@@ -121,18 +118,6 @@ const printedOf = (page: Page): readonly Question[] =>
     answered: page.responses[name] ?? 0,
     others: Math.max(0, Object.keys(page.counts[name] ?? {}).length - BARS),
   }))
-
-/** @param at time of the answers, epoch milliseconds */
-function savePicture(page: Page, at: number | null): void {
-  const { reports, common } = words.value
-  const groups = questionsOf(page).map((question) => ({
-    title: [question.toUpperCase(), askOf(page, question)].filter(Boolean).join(' · '),
-    bars: barsOf(page, question),
-  }))
-  const title = reports.panels.surveys
-  const lines = [`${common.asOf} ${fullDate(at ?? now.value)}`, pair(title, page.total)]
-  saveBars({ title, lines }, groups, 'surveys.png')
-}
 
 const Questions = ({ page }: { readonly page: Page }) => (
   <div class="questions">

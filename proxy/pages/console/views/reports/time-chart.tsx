@@ -25,14 +25,14 @@ const onWindow = (frame: HTMLElement): Sheet => ({
   colour: onScreen(),
 })
 
-/** A chart in a picture or on paper, whose size does not depend on the window. */
-function onSheet(width: number, height: number): Sheet {
-  const scale = DENSITY / devicePixelRatio
-  return { width: width * scale, height: height * scale, typePx: 14 * scale, colour: onPaper }
-}
+/** Width of the report's paper at its zoom, and height of the room for a chart there. */
+const [PAPER_WIDTH, PAPER_HEIGHT] = [1_112, 205]
 
-/** Width of the report's paper at its zoom, and height of the chart there. */
-const PRINTED = [1_112, 205] as const
+/** On paper the size does not depend on the window's. */
+function onSheet(): Sheet {
+  const scale = DENSITY / devicePixelRatio
+  return { width: PAPER_WIDTH * scale, height: PAPER_HEIGHT * scale, typePx: 14 * scale, colour: onPaper }
+}
 
 interface TimeChartProps extends Charted {
   readonly onRange: (range: Range | null) => void
@@ -68,7 +68,7 @@ export function TimeChart(props: TimeChartProps) {
     }
     const unwatch = effect(() => {
       const isPrinted = isPrinting.value
-      untracked(() => draw(isPrinted ? onSheet(...PRINTED) : onWindow(element)))
+      untracked(() => draw(isPrinted ? onSheet() : onWindow(element)))
     })
     const resized = new ResizeObserver(() => {
       if (!isPrinting.peek()) plot.current?.setSize(onWindow(element))
@@ -86,38 +86,9 @@ export function TimeChart(props: TimeChartProps) {
   return <figure ref={frame} class="time-chart" aria-label={label} />
 }
 
-/**
- * Draws a chart for a picture.
- * @param width in the picture's units
- * @param range visible part; null: everything
- */
-export async function drawChart(
-  charted: Charted,
-  range: Range | null,
-  width: number,
-  height: number,
-): Promise<HTMLCanvasElement> {
-  const options = optionsOf(
-    onSheet(width, height),
-    () => charted,
-    () => undefined,
-  )
-  const plot = new uPlot(
-    { ...options, legend: { show: false } },
-    dataOf(charted),
-    document.createElement('div'),
-  )
-  show(plot, range)
-  // It draws in a microtask of its own.
-  await new Promise(requestAnimationFrame)
-  const { canvas } = plot.ctx
-  plot.destroy()
-  return canvas
-}
+// Drawing of the chart over time, on the screen and on paper.
 
-// Drawing of the chart over time: on the screen, on paper, and as a picture.
-
-export interface Charted {
+interface Charted {
   readonly rows: readonly Row[]
   readonly series: Series
   readonly label: string

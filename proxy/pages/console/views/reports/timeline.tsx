@@ -9,13 +9,10 @@ import type { Cell } from '../../parts/csv.ts'
 import { fileName, saveCsv } from '../../parts/download.ts'
 import { Happened } from '../../parts/paged-list.tsx'
 import { PanelFrom } from '../../parts/panel.tsx'
-import { savePicture } from '../../parts/picture.ts'
 import { pair, words } from '../../words.ts'
 import { useExports } from './exports.tsx'
 import type { ReportProps } from './panels.ts'
 import {
-  type Charted,
-  drawChart,
   type Grain,
   highestBetween,
   marksOf,
@@ -87,20 +84,17 @@ function Chart({ timeline, grain, series }: ChartProps) {
   const last = rows.at(-1)?.t ?? 0
   const marks = useMemo(() => marksOf(timeline, last), [timeline, last])
   const [from, to] = range.value ?? [rows[0]?.t ?? 0, rows.at(-1)?.t ?? 0]
-  const charted: Charted = {
-    rows,
-    marks,
-    hourly: grain === 'hours',
-    series,
-    label: messages.series[series],
-  }
-  useExports('timeline', {
-    CSV: () => saveRows(rows, grain),
-    PNG: () => saveChart(charted, range.value, chosenText(rows, from, to, grain)),
-  })
+  useExports('timeline', () => saveRows(rows, grain))
   return (
     <>
-      <TimeChart {...charted} onRange={(chosen) => (range.value = chosen)} />
+      <TimeChart
+        rows={rows}
+        marks={marks}
+        hourly={grain === 'hours'}
+        series={series}
+        label={messages.series[series]}
+        onRange={(chosen) => (range.value = chosen)}
+      />
       <output>
         {[chosenText(rows, from, to, grain), highestText(rows, series, from, to, grain)]
           .filter((text) => text !== '')
@@ -144,22 +138,6 @@ function highestText(rows: readonly Row[], series: Series, from: number, to: num
   if (row === null) return ''
   const most = pair(messages.most, `${figure(row[series])} ${messages.series[series]}`)
   return pageWords.value.aside(most, whenOf(row, grain))
-}
-
-const [PICTURE_WIDTH, PICTURE_HEIGHT] = [1_136, 420]
-
-async function saveChart(charted: Charted, range: Range | null, sums: string): Promise<void> {
-  const { timeline } = words.value.reports.panels
-  const canvas = await drawChart(charted, range, PICTURE_WIDTH, PICTURE_HEIGHT)
-  savePicture(
-    { title: pageWords.value.pair(timeline, charted.label), lines: [sums] },
-    {
-      width: PICTURE_WIDTH,
-      height: PICTURE_HEIGHT,
-      draw: (context) => context.drawImage(canvas, 0, 0, PICTURE_WIDTH, PICTURE_HEIGHT),
-    },
-    fileName(`timeline-by-${charted.hourly ? 'hour' : 'day'}`, lastDay(charted.rows), 'png'),
-  )
 }
 
 /** Columns whose short name would be misleading in a file. */

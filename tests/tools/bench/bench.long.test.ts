@@ -44,9 +44,19 @@ describe('a report', () => {
       title: 'a & b',
       unit: 'answers/s',
       figures: [
-        { name: 'ours', role: 'ours', samples: [900, 1_000, 1_100] },
-        { name: 'bare', role: 'limit', samples: [2_000, 2_000, 2_000], cpu: { Bun: 12.34 } },
-        { name: 'theirs', role: 'peer', samples: [500, 1_000, 2_000], cpu: { Hono: 30, Redis: 9 } },
+        {
+          name: 'ours',
+          role: 'ours',
+          samples: [900, 1_000, 1_100],
+          cpu: { a: [12, 13, 14], wrk: [5, 5, 5] },
+        },
+        { name: 'bare', role: 'limit', samples: [2_000, 2_000, 2_000], cpu: { Bun: [12.34, 12.35, 12.3] } },
+        {
+          name: 'theirs',
+          role: 'peer',
+          samples: [500, 1_000, 2_000],
+          cpu: { Hono: [30, 30, 40], Redis: [9, 8, 9] },
+        },
       ],
       goals: [{ of: 'bare', atLeast: 0.6, ratios: [0.45, 0.5, 0.55], verdict: 'missed' }],
     }
@@ -57,10 +67,10 @@ describe('a report', () => {
     expect(median([4, 1, 2, 3])).toBe(2.5)
     expect(spread([1, 2, 10])).toBe(1)
     expect(rowText(row)).toMatch(/1,000 ± 100 [^]*MISSED 0\.50 \(0\.45 – 0\.55\), goal bare ≥ 0\.6/)
-    expect(rowText(row)).toMatch(/theirs [^]*CPU a request, µs: Hono 30, Redis 9/)
+    expect(rowText(row)).toMatch(/theirs [^]*CPU a request, µs: Hono 30 ± 0, Redis 9 ± 0/)
     expect(markdown([row]).split('\n').slice(2)).toEqual([
-      '| a & b | 1,000 answers/s | bare: 2,000 (Bun 12.3) | 0.50 (0.45 – 0.55) | ≥ 0.6 | ✗ |',
-      '|  |  | theirs: 1,000 (Hono 30, Redis 9) | 1.00 (0.55 – 1.80) |  |  |',
+      '| a & b | 1,000 ± 100 answers/s (a 13 ± 1, wrk 5 ± 0) | bare: 2,000 ± 0 (Bun 12.3 ± 0.01) | 0.50 (0.45 – 0.55) | 1.05 (0.97 – 1.14) | ≥ 0.6 | ✗ |',
+      '|  |  | theirs: 1,000 ± 500 (Hono 30 ± 0, Redis 9 ± 0) | 1.00 (0.55 – 1.80) | 0.31 (0.29 – 0.34) |  |  |',
       '',
       '0 of 1 goals are met.',
     ])
@@ -100,7 +110,7 @@ describe('a report', () => {
       ...row,
       id,
       figures: [
-        { name: 'ours', role: 'ours', samples: [1], cpu: { Caddy, tracking: 30, Redis: 15, wrk: 9 } },
+        { name: 'ours', role: 'ours', samples: [1], cpu: { Caddy: [Caddy], tracking: [30], Redis: [15] } },
       ],
     })
     expect(plan([row])).toBe('')
@@ -119,13 +129,14 @@ describe('a report', () => {
   test('reports what became slower by more than the noise, also where less is better', () => {
     const now = (bound: 'atLeast' | 'atMost', ...ratios: number[]): Measured => ({
       ...row,
+      figures: row.figures.map(({ name, role, samples }) => ({ name, role, samples })),
       goals: [
         { of: 'bare', [bound]: 1, ratios, verdict: 'met' },
         { of: 'bare', cpu: { ours: ['Bun'] }, [bound]: 1, ratios: [1], verdict: 'met' },
       ],
     })
-    const before = (bound: 'atLeast' | 'atMost') =>
-      Run.parse({ at: '', scale: 'full', machine: '', rows: [now(bound, 0.5, 0.51, 0.52)] }).rows
+    const runOf = (rows: readonly Measured[]) => Run.parse({ at: '', scale: 'full', machine: '', rows }).rows
+    const before = (bound: 'atLeast' | 'atMost') => runOf([now(bound, 0.5, 0.51, 0.52)])
     const slower = (bound: 'atLeast' | 'atMost', ...ratios: number[]) =>
       compare(before(bound), [now(bound, ...ratios)]).map((difference) => difference.slower)
     expect(slower('atLeast', 0.29, 0.3, 0.31)).toEqual([true, false])
@@ -134,5 +145,19 @@ describe('a report', () => {
     expect(slower('atLeast', 0.1, 0.4, 0.9)).toEqual([false, false])
     expect(slower('atMost', 0.8, 0.8, 0.8)).toEqual([true, false])
     expect(slower('atMost', 0.29, 0.3, 0.31)).toEqual([false, false])
+    // A rate that another load has halved, at the same CPU, is not slower; one at twice the CPU is.
+    const costing = (cpu: number, rate: number): Measured => ({
+      ...row,
+      figures: [
+        { name: 'ours', role: 'ours', samples: [1, 1, 1], cpu: { tracking: [cpu, cpu + 1, cpu] } },
+        { name: 'bare', role: 'limit', samples: [1, 1, 1], cpu: { Bun: [10, 10, 10] } },
+      ],
+      goals: [{ of: 'bare', atLeast: 0.6, ratios: [rate, rate, rate], verdict: 'met' }],
+    })
+    const known = runOf([costing(30, 0.6)])
+    expect(compare(known, [costing(31, 0.3), costing(60, 0.6)])).toMatchObject([
+      { slower: false },
+      { slower: true },
+    ])
   })
 })

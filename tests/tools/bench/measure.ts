@@ -11,10 +11,14 @@ export interface Scale {
 }
 
 export const SCALES: Record<Scale['name'], Scale> = {
-  full: { name: 'full', rounds: 5, seconds: 3, share: 1 },
+  // Short turns: what a neighbour of the machine does falls on several contenders.
+  full: { name: 'full', rounds: 15, seconds: 1, share: 1 },
   quick: { name: 'quick', rounds: 3, seconds: 1, share: 0.1 },
   smoke: { name: 'smoke', rounds: 1, seconds: 0.2, share: 0.001 },
 }
+
+/** The load generator among the processes of a contender. */
+export const GENERATOR = 'wrk'
 
 /** CPU microseconds per request, by process. */
 export type Cpu = Readonly<Record<string, number>>
@@ -69,8 +73,8 @@ export interface Figure {
   readonly role: Contender['role']
   /** One a round. */
   readonly samples: readonly number[]
-  /** Median of the rounds; nothing where it was not measured. */
-  readonly cpu?: Cpu
+  /** By process, one a round; nothing where it was not measured. */
+  readonly cpu?: Readonly<Record<string, readonly number[]>>
 }
 
 export interface Judged extends Goal {
@@ -79,7 +83,7 @@ export interface Judged extends Goal {
   readonly verdict: Verdict
 }
 
-/** A goal is not decided where the rounds differ from each other by more than their median from the goal. */
+/** A goal is not decided where the spread of the rounds is larger than the distance of their median from the goal. */
 export type Verdict = 'met' | 'missed' | 'not decided'
 
 export interface Measured {
@@ -127,10 +131,25 @@ const sampleOf = (measured: number | Sample): Sample =>
 function figureOf(name: string, role: Contender['role'], samples: readonly Sample[]): Figure {
   const processes = Object.keys(samples[0]?.cpu ?? {})
   const cpu = Object.fromEntries(
-    processes.map((process) => [process, median(samples.map((sample) => sample.cpu[process]!))]),
+    processes.map((process) => [process, samples.map((sample) => sample.cpu[process]!)]),
   )
   return { name, role, samples: samples.map(({ figure }) => figure), ...(processes.length > 0 && { cpu }) }
 }
+
+/** CPU a request of all processes of the contender, one a round; null where it was not measured. */
+function cpuOf({ cpu = {} }: Figure): number[] | null {
+  const own = Object.entries(cpu).flatMap(([process, samples]) => (process === GENERATOR ? [] : [samples]))
+  return own[0]?.map((_, round) => own.reduce((sum, samples) => sum + samples[round]!, 0)) ?? null
+}
+
+/** CPU a request beside that of another contender, one a round; null where one of them was not measured. */
+export function cpuRatios(ours: Figure, other: Figure): number[] | null {
+  const [own, beside] = [cpuOf(ours), cpuOf(other)]
+  return own && beside && own.map((cpu, round) => cpu / beside[round]!)
+}
+
+/** Seconds of load before the measurement. */
+const WARM_S = 3
 
 /** Measures a row: every contender once a round, A B C A B C …. */
 export async function measureRow(row: Row, scale: Scale): Promise<Measured> {
@@ -138,7 +157,8 @@ export async function measureRow(row: Row, scale: Scale): Promise<Measured> {
   try {
     const samples = contenders.map((): Sample[] => [])
     if (row.warm === true && scale.name !== 'smoke')
-      for (const contender of contenders) await contender.measure()
+      for (let seconds = 0; seconds < WARM_S; seconds += scale.seconds)
+        for (const contender of contenders) await contender.measure()
     const rounds = Math.min(scale.rounds, row.rounds ?? scale.rounds)
     for (let round = 0; round < rounds; round++)
       for (const [i, contender] of contenders.entries()) samples[i]!.push(sampleOf(await contender.measure()))

@@ -9,7 +9,7 @@ import { newDirectory, type Server, startServer } from '#tests/helpers/process.t
 import { freePort, startRedis } from '#tests/helpers/servers.ts'
 import { startService } from '#tests/helpers/test-stack-real.ts'
 import { LOAD_CORE, type Loaded, moveToCore, SERVED_CORE } from './load.ts'
-import type { Cpu } from './measure.ts'
+import { type Cpu, GENERATOR } from './measure.ts'
 
 /** Limits that a load generator does not meet; each pilgrim is asked for seldom, as in life. */
 export const UNLIMITED: Environment = {
@@ -121,23 +121,27 @@ export function treeCpuSeconds(pid: number): number {
   }
 }
 
-/** Processes by their name in the table. */
-export type Processes = Readonly<Record<string, number>>
+/** Processes by their name in the table: their ids, or what tells the CPU seconds of one. */
+export type Processes = Readonly<Record<string, number | (() => number)>>
 
 /**
  * Runs a load, and tells what a request of it has cost each process and the load generator, in microseconds of CPU;
  * nothing on a system that does not count it (other than Linux).
  */
-export async function withCpu(
+export async function withCpu<L extends Pick<Loaded, 'requests'> & Partial<Pick<Loaded, 'cpuSeconds'>>>(
   processes: Processes,
-  run: () => Promise<Loaded>,
-): Promise<{ readonly loaded: Loaded; readonly cpu: Cpu }> {
-  const used = () => Object.entries(processes).map(([name, pid]) => [name, treeCpuSeconds(pid)] as const)
+  run: () => Promise<L>,
+): Promise<{ readonly loaded: L; readonly cpu: Cpu }> {
+  const used = () =>
+    Object.entries(processes).map(
+      ([name, one]) => [name, typeof one === 'number' ? treeCpuSeconds(one) : one()] as const,
+    )
   if (!existsSync('/proc/self/stat')) return { loaded: await run(), cpu: {} }
   const before = new Map(used())
   const loaded = await run()
   const seconds = used().map(([name, after]) => [name, after - before.get(name)!] as const)
-  const each = [...seconds, ['wrk', loaded.cpuSeconds] as const]
+  const each =
+    loaded.cpuSeconds === undefined ? seconds : [...seconds, [GENERATOR, loaded.cpuSeconds] as const]
   return { loaded, cpu: Object.fromEntries(each.map(([name, s]) => [name, (1e6 * s) / loaded.requests])) }
 }
 

@@ -1,6 +1,8 @@
-/** The pages quote the figures of one run: those in the table that `bun run bench --markdown` printed. */
+/** The pages quote the figures of one run: those that `bun run bench --write` has written. */
 import { expect, test } from 'bun:test'
 import { join } from 'node:path'
+import type { Measured } from './measure.ts'
+import { withFigures } from './report/pages.ts'
 
 const ROOT = join(import.meta.dir, '../../..')
 const read = (path: string): Promise<string> => Bun.file(join(ROOT, path)).text()
@@ -22,4 +24,21 @@ test('the rates in the first page are figures of the table', async () => {
   const rates = section!.match(/\d+,\d{3}/g)!
   const table = await read('tests/tools/bench/README.md')
   expect(rates.filter((rate) => !table.includes(`| ${rate} `))).toEqual([])
+})
+
+test('a run replaces the figures of the run before in both pages', async () => {
+  const rows = ['check-in-always', 'caddy', 'flush-100000'].map((id, i): Measured => ({
+    id,
+    title: id,
+    unit: '/s',
+    figures: [{ name: 'ours', role: 'ours', samples: [1_111 * (i + 1)] }],
+    goals: [{ of: null, atLeast: 1, ratios: [1_111], verdict: 'met' }],
+  }))
+  const first = withFigures(await read('README.md'), rows)
+  const page = withFigures(await read('tests/tools/bench/README.md'), rows)
+  expect(first).toMatch(/accepts 1,111 check-ins a second[^]*TLS 2,222\.[^]*folds 3,333 points/)
+  expect(page).toContain('\n| caddy | 2,222 /s |')
+  for (const text of [first, page]) expect(text.match(/\d+\sof\s\d+\sgoals/g)).toContain('3 of 3 goals')
+  for (const text of [first, page]) expect(withFigures(text, rows)).toBe(text)
+  expect(() => withFigures('', rows)).toThrow('no place')
 })

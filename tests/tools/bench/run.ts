@@ -1,6 +1,6 @@
 /** `bun run bench`: measures speed and memory beside upper limits and alternatives, in one run. */
 import { cpus, release } from 'node:os'
-import { readCommandLine } from '#shared/runtime/command-line.ts'
+import { readCommandLine, refuseCommandLine } from '#shared/runtime/command-line.ts'
 import { besidePostgres } from '#tests/helpers/in-directory.ts'
 import { ensurePrograms } from '#tests/helpers/programs.ts'
 import type { Server } from '#tests/helpers/process.ts'
@@ -11,7 +11,8 @@ import { type Measured, measureRow, SCALES } from './measure.ts'
 import { chart } from './report/chart.ts'
 import { compare, differenceText, Run } from './report/compare.ts'
 import { plan } from './report/plan.ts'
-import { markdown, rowText } from './report/table.ts'
+import { writePages } from './report/pages.ts'
+import { rowText } from './report/table.ts'
 import { ROWS } from './rows/rows.ts'
 
 const USAGE = `Measures the service beside upper limits (a bare server, COPY) and alternatives (Fastify, Hono), in one run.
@@ -23,8 +24,9 @@ const USAGE = `Measures the service beside upper limits (a bare server, COPY) an
   --list             print the names of all rows, and measure nothing
   --json <file>      write the results to a file, for --compare
   --svg <file>       draw how far each figure is from its goal
-  --markdown         print the table for tests/tools/bench/README.md
-  --compare <file>   compare with an earlier run; a ratio that became worse by more than the noise fails the run
+  --write            write the figures of a whole run into README.md and tests/tools/bench/README.md
+  --compare <file>   compare with an earlier run; a ratio that became worse by more than the noise fails the run;
+                     of CPU, where both measured it
   --growth           measure cost by number of pilgrims and by number of points
   --app              only print what a phone with the app costs, by state, in simulated time
   --help             print this text
@@ -39,11 +41,14 @@ const { values } = readCommandLine(USAGE, {
   list: { type: 'boolean' },
   json: { type: 'string' },
   svg: { type: 'string' },
-  markdown: { type: 'boolean' },
+  write: { type: 'boolean' },
   compare: { type: 'string' },
   growth: { type: 'boolean' },
   app: { type: 'boolean' },
 })
+
+if (values.write && (values.only !== undefined || values.quick))
+  refuseCommandLine(USAGE, '--write needs a whole run: leave out --only and --quick')
 
 const machine = `${cpus().length} × ${cpus()[0]?.model ?? 'unknown'}, ${process.platform} ${release()}, Bun ${Bun.version}`
 
@@ -95,7 +100,7 @@ async function measure(postgres: Server): Promise<number> {
     return 0
   }
   const { rows, failed } = await measureAll()
-  if (values.markdown) console.log(`\n${markdown(rows)}`)
+  if (values.write && !failed) await writePages(rows)
   const walkers = plan(rows)
   if (walkers !== '') console.log(`\n${walkers}`)
   if (values.only === undefined) console.log(`\n${appTable(await measureAppRows())}`)

@@ -1,13 +1,15 @@
-/** Compares the ratios of two runs. Ratios do not depend on the machine. */
+/**
+ * Compares the ratios of two runs. Ratios do not depend on the machine; those of CPU depend least on what else it does.
+ */
 import { z } from 'zod'
-import { type Measured, median, spread } from '../measure.ts'
+import { cpuRatios, type Goal, type Measured, median, spread } from '../measure.ts'
 import { comparedOf } from './table.ts'
 
 const Figure = z.object({
   name: z.string(),
   role: z.enum(['ours', 'limit', 'peer']),
   samples: z.array(z.number()),
-  cpu: z.record(z.string(), z.number()).exactOptional(),
+  cpu: z.record(z.string(), z.array(z.number())).exactOptional(),
 })
 const Judged = z.object({
   of: z.string().nullable(),
@@ -40,21 +42,37 @@ export interface Difference {
   readonly slower: boolean
 }
 
+interface Compared {
+  readonly what: string
+  readonly ratios: readonly number[]
+  readonly isCost: boolean
+}
+
+/** What of a goal is compared: CPU beside the other contender's where it was measured, else the ratio of the goal. */
+function comparable(figures: Measured['figures'], goal: Goal & Pick<Compared, 'ratios'>): Compared {
+  const [ours] = figures
+  const other = figures.find(({ name }) => name === goal.of)
+  const ratios = goal.cpu === undefined && ours && other ? cpuRatios(ours, other) : null
+  if (ratios !== null) return { what: `CPU / ${goal.of}`, ratios, isCost: true }
+  return { what: comparedOf(goal), ratios: goal.ratios, isCost: (goal.atMost ?? Infinity) < Infinity }
+}
+
 /** Every ratio that both runs have. */
 export function compare(before: Run['rows'], after: readonly Measured[]): Difference[] {
-  return after.flatMap(({ id, title, goals }) =>
-    goals.flatMap((goal): Difference[] => {
-      const { ratios, atMost = Infinity } = goal
-      const compared = comparedOf(goal)
-      const old = before.find((row) => row.id === id)?.goals.find((other) => comparedOf(other) === compared)
-      if (old === undefined) return []
-      const [was, is] = [median(old.ratios), median(ratios)]
-      const noise = Math.max(LEAST_NOISE, (DEVIATIONS * (spread(old.ratios) + spread(ratios))) / was)
-      const worse = atMost < Infinity ? is / was - 1 : 1 - is / was
+  return after.flatMap(({ id, title, figures, goals }) => {
+    const old = before.find((row) => row.id === id)
+    const olds = old?.goals.map((goal) => comparable(old.figures, goal)) ?? []
+    return goals.flatMap((goal): Difference[] => {
+      const { what: compared, ratios, isCost } = comparable(figures, goal)
+      const known = olds.find(({ what }) => what === compared)
+      if (known === undefined) return []
+      const [was, is] = [median(known.ratios), median(ratios)]
+      const noise = Math.max(LEAST_NOISE, (DEVIATIONS * (spread(known.ratios) + spread(ratios))) / was)
+      const worse = isCost ? is / was - 1 : 1 - is / was
       const what = compared === '' ? title : `${title}: ${compared}`
       return [{ what, before: was, after: is, noise, slower: worse > noise }]
-    }),
-  )
+    })
+  })
 }
 
 export const differenceText = ({ what, before, after, noise, slower }: Difference): string =>

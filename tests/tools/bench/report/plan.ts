@@ -1,5 +1,5 @@
 /** The resources for a million walkers, from the CPU of a check-in in this run. */
-import type { Cpu, Measured } from '../measure.ts'
+import { type Cpu, type Measured, median } from '../measure.ts'
 
 const WALKERS = 1_000_000
 /** A point of each, this often. */
@@ -30,5 +30,8 @@ export function plan(rows: readonly Measured[]): string {
   ].join('\n')
 }
 
-const cpuOf = (rows: readonly Measured[], id: string): Cpu | undefined =>
-  rows.find((row) => row.id === id)?.figures.find(({ role }) => role === 'ours')?.cpu
+function cpuOf(rows: readonly Measured[], id: string): Cpu | undefined {
+  const figure = rows.find((row) => row.id === id)?.figures.find(({ role }) => role === 'ours')
+  const each = Object.entries(figure?.cpu ?? {}).map(([part, samples]) => [part, median(samples)])
+  return each.length === 0 ? undefined : (Object.fromEntries(each) as Cpu)
+}

@@ -1,6 +1,6 @@
 /** Figures as text, for a terminal and for this folder’s README. */
 import {
-  type Cpu,
+  cpuRatios,
   type Figure,
   type Goal,
   type Judged,
@@ -30,10 +30,16 @@ export const comparedOf = ({ of, cpu }: Goal): string =>
 /** A goal in words. */
 export const wanted = (goal: Judged): string => [comparedOf(goal), boundOf(goal)].filter(Boolean).join(' ')
 
+/** The median, and the median distance from it where there is more than one round. */
+const withSpread = (samples: readonly number[]): string =>
+  samples.length === 1
+    ? shown(samples[0]!)
+    : `${shown(median(samples))} ± ${Number(spread(samples).toPrecision(2))}`
+
 /** CPU microseconds per request, by process. */
-export const cpuText = (cpu: Cpu): string =>
+const cpuText = (cpu: NonNullable<Figure['cpu']>): string =>
   Object.entries(cpu)
-    .map(([process, microseconds]) => `${process} ${shown(microseconds)}`)
+    .map(([process, samples]) => `${process} ${withSpread(samples)}`)
     .join(', ')
 
 const figureLine = (unit: string, { name, role, samples, cpu }: Figure): string =>
@@ -54,27 +60,36 @@ export const rowText = ({ title, unit, figures, goals }: Measured): string =>
 
 /** Its figure, and what a request cost. */
 const cell = ({ samples, cpu }: Figure, unit = ''): string =>
-  `${shown(median(samples))}${unit}${cpu === undefined ? '' : ` (${cpuText(cpu)})`}`
+  `${withSpread(samples)}${unit}${cpu === undefined ? '' : ` (${cpuText(cpu)})`}`
 
-const range = (ratios: readonly number[]): string =>
-  `${ratioOf(ratios)} (${Math.min(...ratios).toFixed(2)} – ${Math.max(...ratios).toFixed(2)})`
+const range = (ratios: readonly number[] | null): string =>
+  ratios === null
+    ? ''
+    : `${ratioOf(ratios)} (${Math.min(...ratios).toFixed(2)} – ${Math.max(...ratios).toFixed(2)})`
 
 /**
  * The table of this folder’s README: ratios within one run, with their least and most, beside everything that was
- * measured; in brackets the CPU of each process a request, in microseconds.
+ * measured; in brackets the CPU of each process a request, in microseconds. Figures have their median distance from the
+ * median.
  */
 export function markdown(rows: readonly Measured[]): string {
   const lines = [
-    '| what | measured (CPU a request, µs) | beside (CPU a request, µs) | ratio (least – most) | goal |  |',
-    '| ---- | ---------------------------- | -------------------------- | -------------------- | ---- | - |',
+    '| what | measured (CPU a request, µs) | beside (CPU a request, µs) | ratio (least – most) | ratio of CPU | goal |  |',
+    '| ---- | ---------------------------- | -------------------------- | -------------------- | ------------ | ---- | - |',
   ]
   for (const row of rows) {
     const [ours, ...others] = row.figures
     const cells = [
-      ...row.goals.map((goal) => judgedCells(goal, others)),
+      ...row.goals.map((goal) => judgedCells(goal, ours!, others)),
       ...others
         .filter(({ name }) => row.goals.every(({ of }) => of !== name))
-        .map((other) => [`${other.name}: ${cell(other)}`, range(ratiosOf(ours!, other)), '', '']),
+        .map((other) => [
+          `${other.name}: ${cell(other)}`,
+          range(ratiosOf(ours!, other)),
+          range(cpuRatios(ours!, other)),
+          '',
+          '',
+        ]),
     ]
     for (const [i, each] of cells.entries()) {
       const first = i === 0 ? [row.title, cell(ours!, ` ${row.unit}`)] : ['', '']
@@ -97,8 +112,16 @@ const MARKS: Record<Verdict, string> = { met: '✓', missed: '✗', 'not decided
 const ratiosOf = (ours: Figure, other: Figure): number[] =>
   ours.samples.map((sample, i) => sample / other.samples[i]!)
 
-function judgedCells(goal: Judged, others: readonly Figure[]): string[] {
+function judgedCells(goal: Judged, ours: Figure, others: readonly Figure[]): string[] {
   const other = others.find(({ name }) => name === goal.of)
-  const beside = goal.cpu === undefined ? other && `${other.name}: ${cell(other)}` : comparedOf(goal)
-  return [beside ?? '', beside === undefined ? '' : range(goal.ratios), boundOf(goal), MARKS[goal.verdict]]
+  const isOfCpu = goal.cpu !== undefined
+  const beside = isOfCpu ? comparedOf(goal) : other && `${other.name}: ${cell(other)}`
+  const cpu = isOfCpu || other === undefined ? null : cpuRatios(ours, other)
+  return [
+    beside ?? '',
+    beside === undefined ? '' : range(goal.ratios),
+    range(cpu),
+    boundOf(goal),
+    MARKS[goal.verdict],
+  ]
 }

@@ -104,7 +104,7 @@ export const memoryOfService: Row = {
   id: 'memory-service',
   title: 'memory of a service (tracking) after 100,000 check-ins',
   unit: 'MB',
-  rounds: 2,
+  rounds: 3,
   open: (scale) =>
     freshTracking(150, 'everysec', async ({ url, pid }) => {
       await takeMany(url, scale)

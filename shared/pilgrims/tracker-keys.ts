@@ -52,11 +52,20 @@ export async function readKnownKey(kv: KvKeys, hash: string): Promise<KnownKey |
   return held === null ? null : (JSON.parse(held) as KnownKey)
 }
 
-/** Stores a key that Postgres has confirmed, unless it was revoked meanwhile. @throws KvUnavailable */
-export async function storeKnownKey(kv: KvKeys, hash: string, key: KnownKey): Promise<void> {
+/**
+ * Stores a key that Postgres has confirmed, unless it was revoked meanwhile.
+ * @param isUnchanged whether no key was revoked since before this one was read, which spares a look at this one
+ * @throws KvUnavailable
+ */
+export async function storeKnownKey(
+  kv: KvKeys,
+  hash: string,
+  key: KnownKey,
+  isUnchanged: () => Promise<boolean> = async () => false,
+): Promise<void> {
   await kv.cache(known(hash), JSON.stringify(key), KNOWN_TTL_MS)
   // Either this read finds the revocation, or the revocation deletes the entry.
-  if ((await kv.cached(revoked(hash))) !== null) await kv.forget(known(hash))
+  if (!(await isUnchanged()) && (await kv.cached(revoked(hash))) !== null) await kv.forget(known(hash))
 }
 
 /** The outcome of a request with a key. */
@@ -83,6 +92,7 @@ export function withUse(key: KnownKey, use: KeyUse, nowMs: number): KnownKey | n
 
 /** Notes the outcome of a request with a key. @throws KvUnavailable */
 export async function noteKeyUse(kv: KvKeys, hash: string, use: KeyUse, nowMs: number): Promise<void> {
+  if (!use.isTaken && use.refused === null) return
   const key = await readKnownKey(kv, hash)
   if (key === null || key === 'revoked') return
   const noted = withUse(key, use, nowMs)
@@ -128,12 +138,12 @@ export async function noteKeyAhead(
 
 /** Makes every replica ask Postgres for keys, even while the kv is full. Safe to repeat. @throws KvUnavailable */
 export async function revokeKeys(kv: KvKeys, hashes: readonly string[]): Promise<void> {
-  for (const hash of hashes) {
-    await kv.cache(revoked(hash), '1', REVOKED_TTL_MS, true)
-    await kv.forget(known(hash))
-  }
-  // Last: a copy that is made after this change finds the revocation.
-  if (hashes.length > 0) await kv.cache(REVOCATIONS, crypto.randomUUID(), REVOKED_TTL_MS, true)
+  if (hashes.length === 0) return
+  for (const hash of hashes) await kv.cache(revoked(hash), '1', REVOKED_TTL_MS, true)
+  // After the revocations, so that a copy that is made from now on finds them, and before the deletions, so that an entry
+  // that is stored after them finds the change.
+  await kv.cache(REVOCATIONS, crypto.randomUUID(), REVOKED_TTL_MS, true)
+  for (const hash of hashes) await kv.forget(known(hash))
 }
 
 /**

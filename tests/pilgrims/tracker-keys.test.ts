@@ -9,6 +9,7 @@ import {
   revokeTracker,
 } from '#services/tracking/tracker-apps/manage-trackers.ts'
 import type { ServiceContext } from '#shared/service/context.ts'
+import { KNOWN_KEYS, revokeKeys, trackerKeyHash } from '#shared/pilgrims/tracker-keys.ts'
 import { type Kv, KvUnavailable } from '#shared/stores/kv/kv.ts'
 import { trackers } from '#shared/stores/schema/tables.ts'
 import { openTestDatabase } from '#tests/helpers/database.ts'
@@ -58,11 +59,12 @@ describe('copies of keys in a replica', () => {
     const replica = new TrackerKeys({ ...context, kv })
     const accepted = { isTaken: true, refused: null }
     expect(await replica.find(key)).toBe(userId)
-    replica.noteUse(key, accepted)
+    replica.noteUse(trackerKeyHash(key), accepted)
     await until(async () => (await usedAt(context, userId)) !== null, 'the use to be noted')
+    expect(reads.filter((entry) => entry !== 'tracker-revocations')).toEqual(['tracker', 'tracker-revoked'])
     reads.length = 0
     const found = await Promise.all(Array.from({ length: 50 }, () => replica.find(key)))
-    for (const _ of found) replica.noteUse(key, accepted)
+    for (const _ of found) replica.noteUse(trackerKeyHash(key), accepted)
     expect(new Set(found)).toEqual(new Set([userId]))
     expect(reads).toEqual(['tracker-revocations'])
     // Only Postgres shows that a row was deleted by hand.
@@ -85,6 +87,19 @@ describe('copies of keys in a replica', () => {
     const withdrawal = { user_id: other.userId, agreed: false }
     await recordConsent(context, withdrawal)
     for (const replica of replicas) expect(await replica.find(other.key)).toBeNull()
+  })
+
+  test('leave no entry in the kv when the key is revoked while one is stored', async () => {
+    const context = parts.context()
+    const { userId, key } = await pilgrimWithTracker(context)
+    const hash = trackerKeyHash(key)
+    await context.kv.forget(`${KNOWN_KEYS}${hash}`)
+    const cache: Kv['cache'] = async (...entry) => {
+      if (entry[0].startsWith(KNOWN_KEYS)) await revokeKeys(context.kv, [hash])
+      await context.kv.cache(...entry)
+    }
+    expect(await new TrackerKeys({ ...context, kv: { ...context.kv, cache } }).find(key)).toBe(userId)
+    expect(await context.kv.cached(`${KNOWN_KEYS}${hash}`)).toBeNull()
   })
 
   test('are bounded in number', async () => {

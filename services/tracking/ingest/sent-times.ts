@@ -26,7 +26,7 @@ export interface Ahead {
 }
 
 /** Notes how far ahead a tracker's point was. @returns how fast its clock is (ms); null: not known */
-export type NoteAhead = (key: string, ahead: Ahead) => Promise<number | null>
+export type NoteAhead = (keyHash: string, ahead: Ahead) => Promise<number | null>
 
 interface CorrectedTimes {
   readonly points: readonly unknown[]

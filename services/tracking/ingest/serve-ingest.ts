@@ -80,7 +80,7 @@ interface Ingest {
   readonly presses: Pick<PressSpool, 'keep'>
   readonly findKey: (key: string) => Promise<string | null>
   /** Called after each request with a key. */
-  readonly noteUse: (key: string, use: KeyUse) => void
+  readonly noteUse: (keyHash: string, use: KeyUse) => void
   readonly noteAhead: NoteAhead
   readonly rules: SyncRules
   /** Whether others may know this user id, so that a stranger may have withdrawn its consent. */
@@ -118,6 +118,7 @@ export async function ingest(
       await keepOfUnknown(taking, app, key, readOrCount(read), receivedMs, request)
     throw error
   })
+  const keyHash = trackerKeyHash(key)
   const received = readOrCount(read)
   const unkept = await keepSos(presses, sosPresses({ userId }, app, received.sos ?? [], receivedMs, rules))
   const { refused } = received
@@ -128,12 +129,12 @@ export async function ingest(
     try {
       const sent = timed(app, received, receivedMs)
       const { points, resend, isAhead } = await correctTimes(app, sent, receivedMs, rules, (ahead) =>
-        noteAhead(key, ahead),
+        noteAhead(keyHash, ahead),
       )
       if (isAhead) reasons.push('in-the-future')
       // One submission, whatever its size: if it were split, some parts could fail under a single answer.
       const { accepted, duplicates, rejected } = await syncTrack(
-        admit(trackerKeyHash(key)),
+        admit(keyHash),
         { user_id: userId, points: [...points] },
         receivedMs,
         rules,
@@ -157,9 +158,9 @@ export async function ingest(
         throw error
       }
     } finally {
-      noteUse(key, { isTaken, refused: troubleOf(reasons) })
+      noteUse(keyHash, { isTaken, refused: troubleOf(reasons) })
     }
-  else noteUse(key, { isTaken, refused: troubleOf(reasons) })
+  else noteUse(keyHash, { isTaken, refused: troubleOf(reasons) })
   if (unkept !== null) throw unkept
   return new Response(TAKEN_BY[app] ?? TAKEN, {
     headers: { 'Content-Type': 'application/json', 'Cache-Control': 'no-store' },

@@ -1,5 +1,4 @@
 /** Finds the pilgrim of a tracker's key: in the kv, and periodically in Postgres. Records when a key was used. */
-import { eq } from 'drizzle-orm'
 import { TRACKER_KEY } from '#shared/contracts/trackers.ts'
 import { isDatabaseUnavailable } from '#shared/stores/db/db.ts'
 import { Refusal, unavailable } from '#shared/runtime/refusal.ts'
@@ -18,9 +17,8 @@ import {
 import { type Elapsed, isRecent, never } from '#shared/runtime/clock.ts'
 import { errorFields } from '#shared/runtime/log.ts'
 import { rejectWith, within } from '#shared/runtime/deadline.ts'
-import { nextTurn } from '#shared/runtime/yield-to-event-loop.ts'
+import { createBatchLoader } from '#shared/runtime/batch-loader.ts'
 import type { ServiceContext } from '#shared/service/context.ts'
-import { trackers } from '#shared/stores/schema/tables.ts'
 
 /** For this long a key is not looked up in Postgres again, and a copy is used. */
 const FRESH_MS = 60_000
@@ -32,6 +30,8 @@ const AVOID_MS = 5_000
 
 const unknownNow = () => unavailable('The tracker’s key cannot be checked at the moment. Send it again.', 30)
 
+/** A copy that was read within this time is written back without another read. */
+const JUST_READ_MS = 1_000
 /** Copies in a process, about 20 MB. With more trackers in a minute, the kv is read more often. */
 const MAX_COPIES = 50_000
 
@@ -48,15 +48,14 @@ interface Copy {
 
 /**
  * Keys of trackers, with copies in this process. A copy is used only after a read of the kv that began after the
- * request and found no new revocation. Requests of one turn of the event loop share that read.
+ * request and found no new revocation. Requests at the same time share reads of the kv and of Postgres.
  */
 export class TrackerKeys {
   /** By hash, the most recent last. */
   readonly #copies = new Map<string, Copy>()
-  /** The read that the requests of this turn share. */
-  #revocations: Promise<Revocations> | null = null
-  /** Look-ups in progress, by hash: an app may send a day in as many requests as it has points. */
-  readonly #running = new Map<string, Promise<string | null>>()
+  readonly #readRevocations: () => Promise<Revocations>
+  /** Reads the user id of a hash from Postgres. */
+  readonly #lookUp: (hash: string) => Promise<string | undefined>
   /** Keys that were known before an outage of the kv may have been revoked during it. */
   #sinceOutage = never
   #sinceFailure = never
@@ -65,7 +64,23 @@ export class TrackerKeys {
     private readonly context: Pick<ServiceContext, 'db' | 'kv' | 'log' | 'now' | 'stopwatch'>,
     private readonly maxCopies = MAX_COPIES,
   ) {
-    context.kv.onReconnect(() => (this.#sinceOutage = context.stopwatch()))
+    const { db, kv, stopwatch } = context
+    kv.onReconnect(() => (this.#sinceOutage = stopwatch()))
+    const loadRevocations = createBatchLoader(
+      async ([one]) => new Map([[one!, { value: await readRevocations(kv) }]]),
+      isKvUnavailable,
+    )
+    this.#readRevocations = async () => {
+      const read = await orUnavailable(loadRevocations('all'))
+      return read === 'unavailable' ? undefined : read!.value
+    }
+    this.#lookUp = createBatchLoader(async (hashes) => {
+      const rows = await db.read(
+        () => db.sql<{ hash: string; user: string }[]>`
+          SELECT key_hash AS hash, user_id AS user FROM trackers WHERE key_hash = ANY(${hashes as string[]})`,
+      )
+      return new Map(rows.map(({ hash, user }) => [hash, user]))
+    }, isDatabaseUnavailable)
   }
 
   /** Copies in this process. */
@@ -91,7 +106,8 @@ export class TrackerKeys {
     const checkedMs = now()
     let userId: string | null
     try {
-      userId = await this.#ask(hash, stale === null ? UNKNOWN_WAIT_MS : KNOWN_WAIT_MS)
+      const waitMs = stale === null ? UNKNOWN_WAIT_MS : KNOWN_WAIT_MS
+      userId = (await within(this.#lookUp(hash), waitMs, rejectWith(unknownNow))) ?? null
     } catch (error) {
       if (!isDatabaseUnavailable(error) && !(error instanceof Refusal)) throw error
       if (stale === null) throw unknownNow()
@@ -100,44 +116,48 @@ export class TrackerKeys {
     }
     if (userId !== null && held !== 'unavailable' && held !== 'revoked') {
       const known = { ...stale, userId, checkedMs }
-      await orUnavailable(storeKnownKey(kv, hash, known))
+      await orUnavailable(this.#store(hash, known, revocations))
       this.#keep(hash, known, revocations)
     }
     return userId
   }
 
   /** Records the outcome of a request. Without the kv nothing is recorded. */
-  noteUse(key: string, use: KeyUse): void {
-    if (!use.isTaken && use.refused === null) return
-    const { kv, now, log } = this.context
-    const hash = trackerKeyHash(key)
+  noteUse(hash: string, use: KeyUse): void {
+    this.#note(hash, use).catch((error: unknown) => {
+      if (isKvUnavailable(error)) return
+      this.context.log.warn('the use of a tracker could not be noted', errorFields(error))
+    })
+  }
+
+  async #note(hash: string, use: KeyUse): Promise<void> {
+    const { kv, now } = this.context
     const nowMs = now()
     const copy = this.#copies.get(hash)
-    if (copy !== undefined) {
-      const noted = withUse(copy.key, use, nowMs)
-      if (noted === null) return
-      copy.key = noted
-    }
-    noteKeyUse(kv, hash, use, nowMs).catch((error: unknown) => {
-      if (!isKvUnavailable(error)) log.warn('the use of a tracker could not be noted', errorFields(error))
-    })
+    if (copy === undefined) return noteKeyUse(kv, hash, use, nowMs)
+    const noted = withUse(copy.key, use, nowMs)
+    if (noted === null) return
+    copy.key = noted
+    return copy.age() < JUST_READ_MS
+      ? this.#store(hash, noted, copy.revocations)
+      : noteKeyUse(kv, hash, use, nowMs)
   }
 
   /** As `noteKeyAhead`; null without the kv. */
-  async noteAhead(key: string, ahead: Parameters<typeof noteKeyAhead>[2]): Promise<number | null> {
+  async noteAhead(hash: string, ahead: Parameters<typeof noteKeyAhead>[2]): Promise<number | null> {
     const { kv, now } = this.context
-    const clockMs = await orUnavailable(noteKeyAhead(kv, trackerKeyHash(key), ahead, now()))
+    const clockMs = await orUnavailable(noteKeyAhead(kv, hash, ahead, now()))
     return clockMs === 'unavailable' ? null : clockMs
   }
 
-  /** A read that begins after the call. */
-  #readRevocations(): Promise<Revocations> {
-    this.#revocations ??= nextTurn().then(async () => {
-      this.#revocations = null
-      const read = await orUnavailable(readRevocations(this.context.kv).then((value) => ({ value })))
-      return read === 'unavailable' ? undefined : read.value
-    })
-    return this.#revocations
+  /** @param revocations read before the key */
+  #store(hash: string, key: KnownKey, revocations: Revocations): Promise<void> {
+    return storeKnownKey(
+      this.context.kv,
+      hash,
+      key,
+      async () => (await this.#readRevocations()) === revocations,
+    )
   }
 
   #keep(hash: string, key: KnownKey, revocations: Revocations): void {
@@ -155,26 +175,6 @@ export class TrackerKeys {
     return (
       isRecent(checkedMs, now(), Math.min(FRESH_MS, this.#sinceOutage())) || this.#sinceFailure() < AVOID_MS
     )
-  }
-
-  async #ask(hash: string, waitMs: number): Promise<string | null> {
-    return within(
-      this.#running.getOrInsertComputed(hash, () => this.#lookUp(hash)),
-      waitMs,
-      rejectWith(unknownNow),
-    )
-  }
-
-  async #lookUp(hash: string): Promise<string | null> {
-    const { db } = this.context
-    try {
-      const rows = await db.read(() =>
-        db.orm.select({ userId: trackers.userId }).from(trackers).where(eq(trackers.keyHash, hash)),
-      )
-      return rows[0]?.userId ?? null
-    } finally {
-      this.#running.delete(hash)
-    }
   }
 }
 

@@ -8,7 +8,15 @@ import { lineUser } from '#tests/helpers/line-server.ts'
 import { callAs } from '#tests/helpers/test-stack.ts'
 import { LineLogin } from './line-login.ts'
 import { TWO_HOURS_MS, walkTwoHours } from './two-hours.ts'
-import { checkInButton, type Phone, roomOnItsSide, waitingOf, walkApp, worksOffline } from './walk-harness.ts'
+import {
+  checkInButton,
+  known,
+  type Phone,
+  roomOnItsSide,
+  waitingOf,
+  walkApp,
+  worksOffline,
+} from './walk-harness.ts'
 
 const HOUR_MS = 3_600_000
 const LOG_IN_AGAIN = 'LINE asks you to log in again.'
@@ -58,6 +66,7 @@ describeOnServers('with identity by LINE', () => {
     expect(page.url()).not.toContain('code=')
     await page.getByRole('button', { name: 'I agree' }).click()
     await checkInButton(page).waitFor()
+    await known(page)
     return line.userId
   }
 

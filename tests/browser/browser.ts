@@ -14,16 +14,16 @@ export type { Page }
 /** Chromium starts in a second; on a busy machine in several. */
 export const BROWSER_TIMEOUT_MS = 60_000
 
-/** For each step of a test; generous, because the machine may be busy. */
+/** Timeout of each step of a test; generous, because the machine may be busy. */
 const PAGE_TIMEOUT_MS = 20_000
 
-/** The directory of screenshots of all views, to look at. Without it none are taken, because each takes a second. */
+/** Directory for screenshots of all views. By default none are taken, because each takes a second. */
 export const { SCREENSHOTS } = process.env
 
 export interface OpenOptions extends BrowserContextOptions {
   /** Path and query of the page. */
   readonly path: string
-  /** Errors of the console that the test causes on purpose, such as a network that is gone. */
+  /** Console errors that the test causes on purpose, such as a missing network. */
   readonly expected?: RegExp
   /** Called before the page loads, for example to slow its processor. */
   readonly before?: (page: Page) => Promise<void>
@@ -31,19 +31,20 @@ export interface OpenOptions extends BrowserContextOptions {
 
 export interface OpenPage extends AsyncDisposable {
   readonly page: Page
-  /** Errors of the page until now. */
+  /** Errors of the page so far. */
   readonly errors: readonly string[]
-  /** What the browser has fetched until now, with the bytes that went over the network for its body. */
+  /** Files fetched so far, with the bytes of their bodies on the network. */
   fetched(): Promise<readonly { readonly path: string; readonly bytes: number }[]>
 }
 
-/** Chromium for the tests of a file. @param args more arguments of its command line */
+/** Chromium for the tests of a file. @param args additional command-line arguments */
 export function testBrowser(args: readonly string[] = []) {
-  // Service workers need a connection that the browser trusts. The authority of a test stack is nowhere installed.
+  // Service workers need a trusted connection, and a test stack's authority is not installed anywhere.
   const launch = (notifies: boolean) => launchBrowser(['--ignore-certificate-errors', ...args], notifies)
   const browsers = new Map<boolean, Promise<Browser>>()
   const built = new Map<number, Promise<unknown>>()
-  // The embedded run builds its pages at the first request. On a busy machine that takes longer than a step may.
+  // The embedded run builds its pages at the first request. On a busy machine this exceeds the timeout of
+  // a step.
   const buildAt = (port: number) =>
     fetch(`https://localhost:${port}/`, { tls: { rejectUnauthorized: false } } as RequestInit)
   afterAll(async () => {
@@ -77,7 +78,7 @@ export function testBrowser(args: readonly string[] = []) {
         errors,
         fetched: () => Promise.all(fetched),
         async [Symbol.asyncDispose]() {
-          // What a test answers in the place of the service ends with it.
+          // Responses that a test gives instead of the service end with the test.
           await page.unrouteAll({ behavior: 'ignoreErrors' })
           await context.close()
           expect(errors).toEqual([])
@@ -110,14 +111,14 @@ function watchFetches(page: Page): Promise<{ path: string; bytes: number }>[] {
   }
   page.on('requestfinished', (request) => {
     const weighed = weigh(request)
-    // A page that closes meanwhile has no size to tell: only a test that reads the sizes fails.
+    // A page that closes meanwhile reports no size; only a test that reads the sizes fails.
     weighed.catch(() => undefined)
     fetched.push(weighed)
   })
   return fetched
 }
 
-/** Takes a picture of what is in sight, or of the whole page, where pictures are wanted. */
+/** Takes a picture of the visible part, or of the whole page, if screenshots are enabled. */
 export async function photograph(page: Page, name: string, fullPage = false): Promise<void> {
   if (SCREENSHOTS === undefined) return
   mkdirSync(SCREENSHOTS, { recursive: true })
@@ -126,12 +127,12 @@ export async function photograph(page: Page, name: string, fullPage = false): Pr
 
 const AXE = readFileSync(join(import.meta.dir, '../../node_modules/axe-core/axe.min.js'), 'utf8')
 
-/** Rules of axe-core that the page breaks, serious and critical ones: each with the elements. */
+/** Serious and critical violations of axe-core's rules, each with the elements. */
 export async function seriousFaults(page: Page): Promise<string[]> {
-  // An evaluated script is not subject to the page's content policy, as an added one would be.
+  // An evaluated script is exempt from the page's content policy; an added script element is not.
   await page.evaluate(AXE)
   return page.evaluate(async () => {
-    // Colours are judged at rest: after a change of theme buttons fade for a moment.
+    // Check colours at rest: after a change of theme, buttons fade briefly.
     const fades = document.getAnimations().filter((one) => one instanceof CSSTransition)
     await Promise.allSettled(fades.map((one) => one.finished))
     const { axe } = globalThis as unknown as { axe: { run: () => Promise<AxeResult> } }

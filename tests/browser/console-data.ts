@@ -1,9 +1,9 @@
-/** An event for the console's tests: pilgrims on their way, with texts that try to become markup. */
+/** An event for the console's tests: walking pilgrims, with texts that attempt markup injection. */
 import { MINUTE, post } from '#tests/helpers/pilgrim.ts'
 import { lineUser } from '#tests/helpers/line-server.ts'
 import { admin, flushed, syncTrack, type TestStack } from '#tests/helpers/test-stack.ts'
 
-/** Each would run a script, load a picture or close an element where it is taken for markup. */
+/** Each would run a script, load a picture or close an element if it were interpreted as markup. */
 export const HOSTILE = [
   '<img src=x onerror="window.hit=1">',
   '"><script>window.hit=1</script>',
@@ -18,7 +18,7 @@ const PNG = Buffer.from(
   'base64',
 )
 
-/** The way of these pilgrims, from its south gate to its north gate, some 13 km. */
+/** The route of these pilgrims, from its south gate to its north gate, about 13 km. */
 export const ROUTE = {
   type: 'FeatureCollection',
   features: [
@@ -51,7 +51,7 @@ export const PILGRIMS = 30
 export const pilgrimId = (i: number): string => lineUser(0x8_200_000 + i)
 
 export const WALK_POINTS = 40
-/** The pilgrim who has one point more, which is not counted: it comes five seconds after the one before. */
+/** The pilgrim with an additional point that is not counted, five seconds after the previous one. */
 export const HASTY = 8
 
 function walk(i: number, now: number) {
@@ -80,14 +80,16 @@ async function addFeedback(stack: TestStack, i: number, text: string): Promise<v
 const HOUR = 60 * MINUTE
 const ZONE_AHEAD = 8 * HOUR
 
-/** Now, or the last minute of the day before while the night is young: everybody's walk lies within one day. */
+/**
+ * Now, or the last minute of the previous day shortly after midnight, so that each walk lies within one day.
+ */
 function endOfWalk(): number {
   const now = Date.now()
   const sinceMidnight = (now + ZONE_AHEAD) % (24 * HOUR)
   return sinceMidnight < 3 * HOUR ? now - sinceMidnight - MINUTE : now
 }
 
-/** Fills a stack. Everything is in the database when it resolves. */
+/** Fills a stack. Resolves when everything is in the database. */
 export async function fillEvent(stack: TestStack): Promise<void> {
   const now = endOfWalk()
   for (let i = 0; i < PILGRIMS; i++) {

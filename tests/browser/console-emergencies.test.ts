@@ -1,4 +1,7 @@
-/** An emergency in the console: above every view, with place and phone, until one of two operators confirms it. */
+/**
+ * An emergency in the console: shown in every view, with place and phone, until one of two operators confirms
+ * it.
+ */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { openEmbeddedTestStack, STACK_TIMEOUT_MS } from '#tests/helpers/open-test-stack.ts'
 import { post } from '#tests/helpers/pilgrim.ts'
@@ -7,7 +10,7 @@ import { BROWSER_TIMEOUT_MS, photograph, seriousFaults } from './browser.ts'
 import { consoleBrowser } from './console-harness.ts'
 import { openView } from './console-tour.ts'
 
-/** The console reads them every 30 s. */
+/** The console polls them every 30 s. */
 const READ_MS = 60_000
 
 const browser = consoleBrowser()

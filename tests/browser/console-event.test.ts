@@ -9,7 +9,7 @@ import { admin, callAs, checkIn, newAppId, readAs } from '#tests/helpers/test-st
 import { photograph } from './browser.ts'
 import { FOLLOWS_MS, pagesOf } from './console-harness.ts'
 
-// These owners are faster than people, who have 30 calls a minute.
+// These owners act faster than people, who have 30 calls a minute.
 const event = pagesOf({ EVENT_TIMEZONE: 'Europe/Amsterdam', EVENT_LIMIT_ADMIN: '300' })
 
 test('an installation without an event is not started, until an owner names it; a stale form is refused', async () => {
@@ -21,7 +21,7 @@ test('an installation without an event is not started, until an owner names it; 
   const checklist = page.locator('.checklist')
   await checklist.waitFor()
   await photograph(page, 'console-not-started')
-  // A row that waits is not on Now any more, and still in the view Event.
+  // A postponed row is hidden on Now, but stays in the view Event.
   const line = checklist.locator('li', { hasText: 'LINE' })
   await line.getByRole('button', { name: 'Later' }).click()
   await line.waitFor({ state: 'detached' })
@@ -39,7 +39,7 @@ test('an installation without an event is not started, until an owner names it; 
   await page.locator('.event-name').getByRole('button', { name: 'Save' }).click()
   await page.locator('.event-name', { hasText: 'owner' }).waitFor()
   await checklist.locator('li', { hasText: 'Dates' }).getByText('done').waitFor()
-  // What nobody has chosen yet can be confirmed as it is.
+  // Default values can be confirmed unchanged.
   await page.locator('.event-contact').getByRole('button', { name: 'Save' }).click()
   await checklist.locator('li', { hasText: 'Help numbers' }).getByText('done').waitFor()
   await page.locator('.top-bar', { hasText: 'Nijmegen Four Days' }).waitFor()
@@ -53,7 +53,7 @@ test('an installation without an event is not started, until an owner names it; 
   await page.locator('.top-bar', { hasText: /^Four Days/ }).waitFor()
   await map.page.getByRole('heading', { name: 'Four Days' }).first().waitFor({ timeout: FOLLOWS_MS })
 
-  // The reader of a language that is not offered any more gets English, without loading the page again.
+  // A reader of a language that is no longer offered gets English without reloading the page.
   await using reader = await event.open({ path: '/', locale: 'ja-JP' })
   await reader.page.locator('html[lang=ja]').waitFor()
   await page.locator('.event-languages input[name=ja]').uncheck()
@@ -185,7 +185,7 @@ test('the poster has the event’s name, and its codes lead to the app and to th
   expect(pdf.name).toMatch(/^poster-en-.*\.pdf$/)
   const text = new TextDecoder('latin1').decode(pdf.bytes)
   expect(text.startsWith('%PDF-1.4')).toBe(true)
-  // Readers find the objects by the table of offsets.
+  // PDF readers find the objects through the cross-reference table.
   const table = Number(/startxref\n(\d+)/.exec(text)![1])
   const offsets = [...text.slice(table).matchAll(/^(\d{10}) 00000 n/gm)].map(([, offset]) => Number(offset))
   expect(offsets.map((offset) => text.slice(offset, offset + 7))).toEqual(
@@ -194,7 +194,7 @@ test('the poster has the event’s name, and its codes lead to the app and to th
   const png = await saved('Save as PNG')
   expect(new TextDecoder().decode(png.bytes.slice(1, 4))).toBe('PNG')
 
-  /** The code in a half of the poster. */
+  /** The QR code in one half of the poster. */
   const codeIn = async (half: 0 | 1) => {
     const size = { width: 700, height: 1_980 }
     const dark = await poster.evaluate(
@@ -242,7 +242,7 @@ test('an archive holds reports and settings, with which another event begins; ot
   const saved = await download
   expect(saved.suggestedFilename()).toMatch(/^archive-\d{4}-\d\d-\d\d-.*\.zip$/)
   const files = unzipSync(await Bun.file(await saved.path()).bytes())
-  // The map would show where a person was: there are no points.
+  // No map picture, because it would show where a person was: there are no points.
   expect(Object.keys(files).toSorted()).toEqual([
     'carbon.csv',
     'private/surveys.csv',
@@ -255,7 +255,7 @@ test('an archive holds reports and settings, with which another event begins; ot
   expect(strFromU8(files['private/surveys.csv']!)).toContain('userId')
   expect(strFromU8(files['summary.csv']!)).toContain('kg')
 
-  // Another event: another name, and no route.
+  // Another event, with another name and without a route.
   expect((await put('route', { ...route, lines: [] })).status).toBe(200)
   expect((await put('name', names('Next'))).status).toBe(200)
   await page.reload()
@@ -276,7 +276,7 @@ test('an archive holds reports and settings, with which another event begins; ot
   await page.locator('.event-route', { hasText: '11 km' }).waitFor()
   await page.locator('.top-bar', { hasText: 'First' }).waitFor()
 
-  // What the service refuses is named with its part, and nothing of that part is stored.
+  // A rejected part is named, and nothing of it is stored.
   const parts = {
     name: { names: {} },
     contact: { emergency_number: '112', organiser_phone: '+31 24 365 5500' },
@@ -316,7 +316,7 @@ test('in a rehearsal every page names it, and the console has a bar until an own
   await using app = await event.open({ path: '/walk/?lang=en', viewport: { width: 390, height: 844 } })
   await app.page.getByText('Rehearsal: ').first().waitFor()
   await photograph(app.page, 'walk-rehearsal')
-  // An end that is tried leaves the way out.
+  // Trying to end the event leaves a way out.
   expect((await callAs(event.stack, 'owner', 'POST', 'admin/end-activity')).status).toBe(200)
   await page.reload()
   await page.locator('.event-archive').getByRole('button', { name: 'Save the archive' }).waitFor()

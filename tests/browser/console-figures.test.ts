@@ -1,4 +1,7 @@
-/** Figures of the console that would mislead: a part that reads as the whole, a failure in green, a name as an id. */
+/**
+ * Figures of the console that could mislead: a part that looks like the whole, a failure in green, a name
+ * used as an id.
+ */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { openEmbeddedTestStack, STACK_TIMEOUT_MS } from '#tests/helpers/open-test-stack.ts'
 import { post } from '#tests/helpers/pilgrim.ts'
@@ -13,7 +16,7 @@ beforeAll(async () => {
 }, STACK_TIMEOUT_MS + BROWSER_TIMEOUT_MS)
 afterAll(() => stack?.close())
 
-/** Alters the data of answers on their way to the page. */
+/** Modifies the data of responses on their way to the page. */
 const alter = (page: Page, path: string, change: (data: Record<string, unknown>) => object) =>
   page.route(path, async (route) => {
     const answer = await route.fetch()
@@ -43,7 +46,7 @@ test('a page of a longer list says that it is the first, and a pilgrim has their
 })
 
 test('the highest value of a chart is told with its time above it, and nothing covers the chart', async () => {
-  // As the service counts: in steps of ten seconds of the clock.
+  // Like the service, in ten-second steps of the clock.
   const since = Math.floor((Date.now() - 1_500_000) / 10_000) * 10_000
   await using opened = await browser.console(stack, {
     before: (page) =>

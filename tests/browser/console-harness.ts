@@ -25,7 +25,7 @@ export function consoleBrowser() {
   const browser = testBrowser()
   return {
     ...browser,
-    /** Opens the console, in English unless told, signed in. */
+    /** Opens the console signed in, in English by default. */
     async console(stack: Pick<TestStack, 'port'>, options: ConsoleOptions = {}): Promise<OpenPage> {
       const { role = 'owner', token = tokenOf(role), view = 'now', language = 'en', ...rest } = options
       const opened = await browser.open(stack, {
@@ -40,10 +40,10 @@ export function consoleBrowser() {
   }
 }
 
-/** A page that follows the event shows a change within this time: it asks every 10 to 15 s. */
+/** A page that polls the event every 10 to 15 s shows a change within this time. */
 export const FOLLOWS_MS = 60_000
 
-/** A test stack of its own for the tests of a file, with its pages. */
+/** A separate test stack for the tests of a file, with its pages. */
 export function pagesOf(settings: Environment) {
   const browser = consoleBrowser()
   let stack: TestStack | undefined

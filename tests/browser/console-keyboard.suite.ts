@@ -1,4 +1,4 @@
-/** The console by the keyboard alone: views, triage, and where the focus is afterwards. */
+/** The console with the keyboard only: views, triage, and the focus afterwards. */
 import { expect, test } from 'bun:test'
 import type { OpenPage } from './browser.ts'
 import type { ConsoleOptions } from './console-harness.ts'
@@ -22,7 +22,7 @@ export function keyboardTests(open: (options: ConsoleOptions) => Promise<OpenPag
     await page.keyboard.press('j')
     await isChosen(first!)
     await page.keyboard.press('3')
-    // As in a mail program: the next item of the list, and not the one that has gone to another.
+    // As in a mail program: the next item of the list, not the one that was moved.
     await isChosen(second!)
     await page.locator('.toast', { hasText: `${first}: In progress` }).waitFor()
     await page.locator('.column.fixing .feedback-card', { hasText: `${first} ` }).waitFor()
@@ -31,7 +31,7 @@ export function keyboardTests(open: (options: ConsoleOptions) => Promise<OpenPag
     await page.keyboard.press('z')
     await page.locator('.toast', { hasText: `${first}: New` }).waitFor()
     await isChosen(first!)
-    // A notice covers nothing, and gives the focus back when it is closed.
+    // A toast covers nothing, and restores the focus when it is closed.
     const [notice, view] = await Promise.all(
       ['.toasts', '#view'].map((part) => page.locator(part).boundingBox()),
     )
@@ -63,7 +63,7 @@ export function keyboardTests(open: (options: ConsoleOptions) => Promise<OpenPag
     await page.getByRole('button', { name: 'Close' }).focus()
     await page.keyboard.press('Enter')
     await page.locator('.schedule:focus').waitFor()
-    // A refusal takes nothing away, and says what to do.
+    // A rejection removes nothing, and says what to do.
     const rows = page.locator('.schedule .rows > li')
     const body = JSON.stringify({ error: 'The store is away.', code: 'unavailable' })
     await page.route('**/admin/notifications', (route) =>
@@ -81,7 +81,7 @@ export function keyboardTests(open: (options: ConsoleOptions) => Promise<OpenPag
       .waitFor()
     await remove.and(page.locator(':focus')).waitFor()
     await page.unroute('**/admin/notifications')
-    // A row that goes leaves the focus to the next one, and not to its button.
+    // A removed row passes the focus to the next row, not to its button.
     await page.keyboard.press('Enter')
     await page.locator('.schedule .rows > li:nth-child(2):focus').waitFor()
     expect(await rows.count()).toBe(2)

@@ -1,4 +1,4 @@
-/** The operators' notes on feedback: what is typed is not lost, and what is searched is explained. */
+/** Operators' notes on feedback: unsaved text is not lost, and searches are explained. */
 import { expect, test } from 'bun:test'
 import { post } from '#tests/helpers/pilgrim.ts'
 import { admin, type TestStack } from '#tests/helpers/test-stack.ts'
@@ -31,7 +31,8 @@ export function noteTests(
     await page.locator('.one-item').getByRole('button', { name: '4 Done' }).click()
     await page.getByText(`#${id}: Done. Note saved.`).waitFor()
     await page.getByText('Not saved yet').waitFor({ state: 'detached' })
-    // Undo takes back what the press did, by the notice and by the key: the status and the note, which is typed again.
+    // Undo reverts the change, by the toast and by the key: the status, and the note, which becomes
+    // unsaved again.
     const takenBack = async () => {
       await card('new').waitFor()
       await page.getByText('Not saved yet').waitFor()
@@ -48,7 +49,7 @@ export function noteTests(
     await card('fixed').waitFor()
     await page.keyboard.press('z')
     await takenBack()
-    // So does that of a note that was saved alone.
+    // The same for a note that was saved alone.
     await page.locator('.one-item').getByRole('button', { name: 'Save' }).click()
     await page.locator('.toast', { hasText: 'Note saved.' }).getByRole('button', { name: 'Undo' }).click()
     await takenBack()

@@ -1,4 +1,4 @@
-/** The map of the first view: numbers on its cells, its scale, and cards on single pilgrims. */
+/** The map of the first view: numbers on its cells, its scale, and cards of single pilgrims. */
 import { expect, test } from 'bun:test'
 import type { OpenPage, Page } from './browser.ts'
 import { photograph, seriousFaults } from './browser.ts'
@@ -7,7 +7,7 @@ import type { ConsoleOptions } from './console-harness.ts'
 import { openView, VIEWS } from './console-tour.ts'
 import { until } from '#tests/helpers/wait.ts'
 
-/** What shows figures of the service, and does not say that they are old. */
+/** Panels with figures of the service that are not marked as outdated. */
 const notOld = (page: Page): Promise<string[]> =>
   page.evaluate(() =>
     [
@@ -25,7 +25,7 @@ const notOld = (page: Page): Promise<string[]> =>
       .map(({ className, innerText }) => `${className}: ${innerText.slice(0, 40)}`),
   )
 
-/** Keeps what is written on the canvas of the crowd, as the page writes it. */
+/** Records the texts that the page draws on the canvas of the crowd. */
 const watchNumbers = async (page: Page): Promise<void> => {
   await page.addInitScript(() => {
     let texts: string[] = []
@@ -46,18 +46,18 @@ const watchNumbers = async (page: Page): Promise<void> => {
 const numbersOn = (page: Page): Promise<number[]> =>
   page.evaluate(() => (Reflect.get(globalThis, 'numbersOnCells') as () => number[])())
 
-/** Zooms to where single pilgrims are shown, and cells are no smaller. */
+/** Zooms in to where single pilgrims are shown and cells get no smaller. */
 async function goNear(page: Page): Promise<void> {
   const asked = page.waitForResponse('**/admin/clusters?*zoom=14*')
   for (let i = 0; i < 4; i++) await page.locator('.map-controls button').first().click()
   await asked
-  // An answer to an earlier step may come before the last one is painted.
+  // A response to an earlier step may arrive before the last one is painted.
   await page.evaluate(
     () => new Promise((painted) => requestAnimationFrame(() => requestAnimationFrame(painted))),
   )
 }
 
-/** The id of a dot that lies uncovered. */
+/** The id of a dot that is not covered. */
 const uncovered = (page: Page) =>
   page.evaluate(() => {
     for (const dot of document.querySelectorAll<HTMLElement>('.person-dot')) {
@@ -67,7 +67,7 @@ const uncovered = (page: Page) =>
     throw new Error('No pilgrim is in sight.')
   })
 
-/** Waits until the corner of the map, where nothing but the ground is, is light or dark. */
+/** Waits until a corner of the map that shows only land is light or dark. */
 const groundIs = (page: Page, wanted: 'light' | 'dark') =>
   page.waitForFunction((wish) => {
     const ground = document.querySelector<HTMLCanvasElement>('canvas.ground')!
@@ -76,16 +76,16 @@ const groundIs = (page: Page, wanted: 'light' | 'dark') =>
     return opacity === 255 && isLight === (wish === 'light')
   }, wanted)
 
-/** Two steps of ten seconds have to be over before a chart has a line. */
+/** A chart has a line only after two complete steps of ten seconds. */
 const LINE_TIMEOUT_MS = 45_000
 
-/** The moving charts tell their values of one time to the pointer and the keyboard. */
+/** The moving charts show their values at the time selected by pointer or keyboard. */
 export async function expectChartTells(page: Page): Promise<void> {
   await page.locator('.rate.points .line').waitFor({ timeout: LINE_TIMEOUT_MS })
   const times = page.getByRole('slider', { name: 'Check-ins and points received a minute' })
   await times.hover({ position: { x: 5, y: 20 } })
   const tip = page.locator('.rate.points .tip')
-  // What was not observed has no value: the first one that was is told.
+  // Times that were not observed have no value: the first observed one is shown.
   expect(await tip.innerText()).toMatch(/^\d\d:\d\d:\d\d [\d,]+$/)
   expect(await page.locator('.rate.checkins .tip').count()).toBe(1)
   await times.focus()
@@ -112,7 +112,7 @@ export function nowTests(open: (options: ConsoleOptions) => Promise<OpenPage>): 
         (Reflect.get(globalThis, 'numbersOnCells') as () => number[])().reduce((a, b) => a + b, 0) >= all / 2,
       PILGRIMS,
     )
-    // A cell without room shows none.
+    // A number that does not fit is omitted.
     const sum = (await numbersOn(page)).reduce((total, users) => total + users, 0)
     expect(sum).toBeLessThanOrEqual(PILGRIMS)
     expect(await page.locator('.map-scale').innerText()).toMatch(/^[125]0* k?m$/)
@@ -120,10 +120,10 @@ export function nowTests(open: (options: ConsoleOptions) => Promise<OpenPage>): 
     await page.locator('.person-dot').first().waitFor()
     await page.getByText('last 30 minutes').or(page.getByText('earlier')).first().waitFor()
 
-    // By pointing at it, then by a real click, which keeps it.
+    // By hovering, then by a real click, which keeps it open.
     const id = await uncovered(page)
     const dot = page.locator(`.person-dot[data-id="${id}"]`)
-    // It waits until the dot stands still: the page above the map may still grow.
+    // Waits until the dot stands still: the page above the map may still grow.
     await dot.hover()
     const card = page.locator('.dot-card')
     await card.getByText('km · Level').waitFor()
@@ -140,11 +140,11 @@ export function nowTests(open: (options: ConsoleOptions) => Promise<OpenPage>): 
     expect(inside!.y).toBeGreaterThanOrEqual(around!.y)
     expect(inside!.x + inside!.width).toBeLessThanOrEqual(around!.x + around!.width)
     await card.getByRole('button', { name: 'Close' }).click()
-    // A pilgrim under the pointer would show a card again.
+    // A pilgrim under the pointer would open a card again.
     await page.mouse.move(0, 0)
     await page.locator(`.dot-card[data-of="${id}"]`).waitFor({ state: 'detached' })
 
-    // By the keyboard: Enter opens it, Escape gives the focus back, and its button leads to the pilgrim.
+    // By keyboard: Enter opens it, Escape restores the focus, and its button opens the pilgrim.
     await dot.focus()
     await page.keyboard.press('Enter')
     await card.locator('button:focus').waitFor()
@@ -183,7 +183,7 @@ export function nowTests(open: (options: ConsoleOptions) => Promise<OpenPage>): 
     await page.locator(`section.map[aria-label^="${PILGRIMS} pilgrims"]`).waitFor()
     expect(await page.locator('.procession').innerText()).toContain('without the first and last 5 %')
     expect(await notOld(page)).not.toEqual([])
-    // Connections stay open, and nothing comes.
+    // Connections stay open without a response.
     await page.route('**/api/event/**', () => {})
     for (const view of VIEWS) {
       await page.locator(`.navigation a:not(.count)[href="#/${view}"]`).click()
@@ -240,7 +240,7 @@ export function nowTests(open: (options: ConsoleOptions) => Promise<OpenPage>): 
       zoomed,
     )
 
-    // Fingers, as the devtools make them.
+    // Touch input through the devtools.
     const devtools = await page.context().newCDPSession(page)
     const touch = (type: 'touchStart' | 'touchMove' | 'touchEnd', places: readonly (readonly number[])[]) =>
       devtools.send('Input.dispatchTouchEvent', {

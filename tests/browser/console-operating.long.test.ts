@@ -1,4 +1,4 @@
-/** The console while an invented crowd walks on the real stack, with a second operator, and with faults. */
+/** The console while a simulated crowd walks on the real stack, with a second operator, and with faults. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import type { Route } from 'playwright-core'
 import { conditionEndpoint } from '#shared/contracts/supervision.ts'
@@ -17,12 +17,12 @@ import { newDirectory } from '#tests/helpers/process.ts'
 
 const DEMO = join(import.meta.dir, '../tools/crowd/demo.ts')
 
-/** What the demo says at its end. */
+/** Output of the demo at its end. */
 interface DemoSummary {
   readonly code: number
   readonly points: number
   readonly checkIns: number
-  /** The failures that were followed by another attempt, by code. */
+  /** Failures followed by another attempt, by code. */
   readonly sentAgain: Readonly<Record<string, number>>
   readonly text: string
 }
@@ -30,7 +30,7 @@ interface DemoSummary {
 const numberIn = (text: string, pattern: RegExp): number =>
   Number(pattern.exec(text)?.[1]?.replaceAll(',', ''))
 
-/** Lets an invented crowd walk. Disposing ends it. */
+/** Starts a simulated crowd. Disposing stops it. */
 async function startDemo(stack: TestStack, options: string) {
   const dir = await newDirectory('demo')
   await Bun.write(join(dir, 'ca.pem'), stack.ca)
@@ -70,7 +70,7 @@ async function startDemo(stack: TestStack, options: string) {
 
 const browser = consoleBrowser()
 const STORM = 'Storm over Tongxiao: stay where you are'
-/** Calls of a token in ten seconds, so that a token that has used them up is soon well again. */
+/** Rate limit of a token in ten seconds, so that an exhausted token soon recovers. */
 const CALLS = 30
 
 const tile = async (page: Page, label: string): Promise<number> => {
@@ -78,7 +78,7 @@ const tile = async (page: Page, label: string): Promise<number> => {
   return text === '–' ? Number.NaN : Number(text.replaceAll(',', ''))
 }
 
-/** Pilgrims on the map, as its name for screen readers says. */
+/** Number of pilgrims on the map, from its label for screen readers. */
 const onMap = async (page: Page): Promise<number> =>
   Number(/^(\d+) pilgrims?/.exec((await page.locator('section.map').getAttribute('aria-label')) ?? '')?.[1])
 
@@ -118,7 +118,7 @@ describeOnServers('the console in operation', () => {
         conditionEndpoint,
       )
     const stored = async () => (await condition()).ledger?.stored
-    // Phones that were refused back off, and the map is read every 30 s.
+    // Rejected phones back off, and the map is read every 30 s.
     const wait = { timeoutMs: 120_000, everyMs: 1_000 }
     const early = await until(async () => (await stored()) || 0, 'points', wait)
     expect((await setStatus({ status: 'paused', message: STORM })).status).toBe(200)
@@ -134,7 +134,7 @@ describeOnServers('the console in operation', () => {
     await until(async () => Number(await rate.innerText()) > 0, 'a rate', wait)
     const { code, points, sentAgain, text } = await demo.summary()
     expect({ code, text }).toEqual({ code: 0, text: expect.stringContaining('measured') })
-    // Phones were refused while the event was paused, kept their points, and sent them again.
+    // Phones were rejected during the pause, kept their points, and sent them again.
     expect(sentAgain.paused).toBeGreaterThan(0)
     expect(points).toBeGreaterThan(early)
     await flushed(stack)
@@ -143,14 +143,14 @@ describeOnServers('the console in operation', () => {
     const { lost, dead_letter: deadLetters } = (await condition()).ledger!
     expect({ lost, deadLetters }).toEqual({ lost: 0, deadLetters: 0 })
     await expectChartTells(page)
-    // Nobody has moved the map, so it also shows who is far from all others.
+    // The map was not moved, so it also shows pilgrims who are far from all others.
     const before = await onMap(page)
     expect((await checkIn(stack, newPilgrimId(), { lat: 22.63, lng: 120.3 })).status).toBe(202)
     await flushed(stack)
     await until(async () => (await onMap(page)) > before, 'the far one on the map', wait)
     expect(await page.evaluate(() => performance.timeOrigin)).toBe(loadedAt)
     await photograph(page, 'console-crowd')
-    // The largest answer of the console is compressed for phones.
+    // The console's largest response is compressed.
     const headers = { ...admin('volunteer'), 'Accept-Encoding': 'gzip' }
     const url = `https://localhost:${stack.port}/api/event/admin/clusters`
     const cells = await fetch(url, { headers, tls: { ca: stack.ca }, decompress: false })
@@ -168,7 +168,7 @@ describeOnServers('the console in operation', () => {
     await page.keyboard.press('Enter')
     await page.locator('.bar-across', { hasText: 'The live stream is interrupted' }).waitFor()
     expect(await page.locator('.connection').innerText()).toContain('Every 10 s')
-    // What happens now is seen all the same.
+    // Live data still arrive.
     await setStatus({ status: 'paused', message: STORM })
     await page.locator('.bar-across.paused', { hasText: STORM }).waitFor()
     await photograph(page, 'console-polling')
@@ -219,15 +219,15 @@ describeOnServers('the console in operation', () => {
       .first()
       .waitFor()
     expect(await page.getByRole('button', { name: 'Try again' }).count()).toBe(0)
-    // Figures that were read before stay.
+    // Figures read earlier stay.
     await page.locator('.navigation a', { hasText: 'Now' }).click()
     await page.locator('.parts').waitFor()
     await photograph(page, 'console-rate-limited')
     await page.locator('.navigation a', { hasText: 'Reports' }).click()
-    // Also without points the footprint has figures.
+    // The footprint has figures even without points.
     await page.locator('.panel.headline:not(.stale) .tile').first().waitFor({ timeout: 40_000 })
     await notice.waitFor({ state: 'detached', timeout: 40_000 })
-    // A question waits in one sentence, and goes on, too.
+    // A confirmation explains the wait in one sentence, and recovers as well.
     await page.locator('.navigation a', { hasText: 'Event' }).click()
     await page.locator('.panel.pause .state-line').waitFor()
     const useUpFirst = (route: Route) => useUp().then(() => route.continue())
@@ -254,7 +254,7 @@ describeOnServers('the console in operation', () => {
     const card = (page: Page, status: string) =>
       page.locator(`.column.${status} .feedback-card`, { hasText: `#${id} ` })
     for (const { page } of [one, two]) await card(page, 'new').click()
-    // The second operator has not read the list since.
+    // The second operator has not reloaded the list since.
     await one.page.keyboard.press('2')
     await card(one.page, 'triaging').click()
     await two.page.keyboard.press('5')
@@ -283,7 +283,7 @@ describeOnServers('the console in operation', () => {
     const more = 120
     const send = (i: number) =>
       post(stack, 'feedback', { user_id: newPilgrimId(), category: 'app', description: `Report ${i}.` })
-    // One is not new any more, whatever was before.
+    // One item leaves the column New, whatever was there before.
     const { data } = (await (await send(more)).json()) as { data: { id: number } }
     const triaged = await stack.fetch(`/api/event/feedback/${data.id}`, {
       method: 'PATCH',
@@ -308,7 +308,7 @@ describeOnServers('the console in operation', () => {
     expect(new Set(all).size).toBe(more)
     await page.getByText('Filter · Keys').click()
     await page.getByLabel('Status').selectOption('triaging')
-    // The page before stays until the next one has come.
+    // The previous page stays until the next one arrives.
     await page.locator('.column.new .feedback-card').first().waitFor({ state: 'detached' })
     await page.locator('.column.triaging .feedback-card', { hasText: `#${data.id} ` }).waitFor()
   })
@@ -326,7 +326,7 @@ describeOnServers('the console in operation', () => {
     expect((await checkIn(stack, newPilgrimId())).status).toBe(202)
     await stack.service('tracking', 1).restart()
     await page.getByText('9 parts OK').waitFor({ timeout: 25_000 })
-    // A replica that is stopped in order is no fault.
+    // Stopping a replica gracefully is not a fault.
     await stack.service('tracking', 1).stop()
     const tracking = async () => {
       const answer = await stack.fetch('/api/event/admin/condition', { headers: admin('manager') })

@@ -1,4 +1,4 @@
-/** What the console knows of the last hour: the service's counts from before it was opened, and the stream's since. */
+/** The console's data of the last hour: the service's counts from before it was opened, then the stream's. */
 import { beforeEach, expect, test } from 'bun:test'
 import {
   addCounts,
@@ -14,7 +14,7 @@ const START = Date.parse('2026-04-12T02:00:00Z')
 const at = (seconds: number): number => START + seconds * 1_000
 const iso = (seconds: number): string => new Date(at(seconds)).toISOString()
 
-/** Each ten seconds from the first to the last one, with two check-ins and five points. */
+/** Ten-second steps from the first to the last, each with two check-ins and five points. */
 const history = (from: number, through: number) => ({
   since: iso(from),
   through: iso(through),
@@ -37,7 +37,7 @@ const counts = (seconds: number, points: number, checkins: number) => ({
 
 beforeEach(clearRates)
 
-/** Check-ins that are held. */
+/** Number of stored check-ins. */
 const held = (): number => rates.value.reduce((sum, { checkins }) => sum + checkins, 0) / 6
 
 test('the chart begins with what the service has counted', () => {
@@ -69,7 +69,7 @@ test('sixty minutes roll: what is older is not counted any more', () => {
 })
 
 /**
- * Check-ins that the chart shows, in its latest minutes, after the start of an event with a burst in its first step.
+ * Check-ins shown in the chart's latest minutes, after the start of an event with a burst in its first step.
  */
 function shown(minutes: number, burst: number) {
   const counted = history(0, minutes * 60)

@@ -1,6 +1,6 @@
 /**
- * What the service refuses: each action with each refusal. The sentence says what happened and what to do, nothing
- * looks done, and the focus stays where the operator was. All by the keyboard.
+ * Rejections by the service: each action with each error. The sentence says what happened and what to do,
+ * nothing appears done, and the focus stays where it was. All with the keyboard.
  */
 import { expect, test } from 'bun:test'
 import type { Route, Locator } from 'playwright-core'
@@ -9,14 +9,14 @@ import { pilgrimId } from './console-data.ts'
 import type { ConsoleOptions } from './console-harness.ts'
 import { openView, type View } from './console-tour.ts'
 
-/** The console's actions that others notice: how each is reached and done by the keyboard. */
+/** The console's actions with visible effects: how each is reached and performed by keyboard. */
 interface Action {
   readonly name: string
   readonly view: View
   readonly request: readonly [method: string, path: string]
-  /** Leads to the action. @returns what does it, and for a dialog what has opened it */
+  /** Opens the action. @returns its button, and for a dialog the element that opened it */
   readonly open: (page: Page) => Promise<{ readonly control: Locator; readonly opener?: Locator }>
-  /** What would change if it had been done. */
+  /** Text that a successful action would change. */
   readonly unchanged: string
 }
 
@@ -25,7 +25,7 @@ async function press(control: Locator): Promise<void> {
   await control.press('Enter')
 }
 
-/** Opens a question by the keyboard, and types what it wants. */
+/** Opens a confirmation by keyboard, and types what it requires. */
 async function ask(page: Page, opener: Locator, button: string, typed?: string) {
   await press(opener)
   const dialog = page.getByRole('dialog')
@@ -37,7 +37,7 @@ async function ask(page: Page, opener: Locator, button: string, typed?: string) 
   return { control: dialog.getByRole('button', { name: button, exact: true }), opener }
 }
 
-/** Chooses for a person; nothing is asked of the service before it is saved. */
+/** Selects a value for a person; nothing is sent before it is saved. */
 async function choose(page: Page, label: string, chosen: string) {
   const actions = page.locator('.person-actions')
   await actions.getByLabel(label).selectOption(chosen)
@@ -174,7 +174,8 @@ const ACTIONS: readonly Action[] = [
 const SAID = 'The service says why.'
 
 /**
- * What the console says after `SAID`; the limit of calls comes last, because the page then reads nothing for a second.
+ * Sentences of the console after `SAID`; the rate limit comes last, because the page then reads nothing for a
+ * second.
  */
 const REFUSALS = {
   403: 'Not done: The service says why. Your token may not do this.',
@@ -197,7 +198,7 @@ const refuse = (refusal: Refusal) => (route: Route) =>
         json: { error: SAID, code: 'refused' },
       })
 
-/** Answers what the tests need and the stack has not: points that the database refused, and a tracker. */
+/** Adds data that the tests need and the stack lacks: points rejected by the database, and a tracker. */
 async function addFaults(page: Page, letters: { items: typeof LETTERS }): Promise<void> {
   await page.route('**/admin/dead-letters?*', (route) =>
     route.fulfill({ json: { ok: true, data: { items: letters.items, next_cursor: null } } }),
@@ -211,7 +212,7 @@ async function addFaults(page: Page, letters: { items: typeof LETTERS }): Promis
   })
 }
 
-/** Its text without the refusal, and what is chosen in its lists, which is no text. */
+/** Its text without the error, and the selected options, which are not part of the text. */
 const stateOf = (page: Page, part: string): Promise<string> =>
   page
     .locator(part)
@@ -271,7 +272,7 @@ export function refusalTests(open: (options: ConsoleOptions) => Promise<OpenPage
       if (view !== action.view) await openView(page, (view = action.view))
       await expectRefused(page, action)
     }
-    // What is done takes its row away: the focus goes to the next one.
+    // A completed action removes its row: the focus moves to the next one.
     await page.locator('.navigation a[href="#/system"]').click()
     await page.route('**/dead-letters/8', (route) => {
       letters.items = LETTERS.filter(({ id }) => id !== 8)

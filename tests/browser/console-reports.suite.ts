@@ -15,7 +15,7 @@ const QUESTIONS = 10
 const ANSWERS = 8
 const DAYS = 14
 
-/** An answer whose figures are as many as a page could have to hold. */
+/** A response with the largest figures that a page could have to fit. */
 const crowded = (change: (data: Record<string, unknown>) => object) => async (route: Route) => {
   const response = await route.fetch()
   const body = (await response.json()) as { data?: Record<string, unknown> } & Record<string, unknown>
@@ -69,7 +69,7 @@ function printTests(open: (options: ConsoleOptions) => Promise<OpenPage>): void 
         .first()
         .waitFor()
       const chart = page.locator('.time-chart canvas')
-      /** Its width in pixels, and how many of them have the colour of its line on paper. */
+      /** Its width in pixels, and how many of them have the line's colour on paper. */
       const drawn = () =>
         chart.evaluate((canvas: HTMLCanvasElement) => {
           const { data } = canvas.getContext('2d')!.getImageData(0, 0, canvas.width, canvas.height)
@@ -80,7 +80,7 @@ function printTests(open: (options: ConsoleOptions) => Promise<OpenPage>): void 
           return { width: canvas.width, jade }
         })
       const onScreen = await drawn()
-      // What the browser tells a page whose reader has chosen its menu: pictures are drawn before it goes on.
+      // The events that the browser's print menu causes: pictures are drawn before it continues.
       const printed = await page.evaluate(async () => {
         dispatchEvent(new Event('beforeprint'))
         await Promise.resolve()
@@ -88,7 +88,7 @@ function printTests(open: (options: ConsoleOptions) => Promise<OpenPage>): void 
         return map.getContext('2d')!.getImageData(2, 2, 1, 1).data.join()
       })
       const onPaper = await drawn()
-      // Land or sea of the light theme.
+      // Land or sea in the light theme.
       expect(printed).toBeOneOf(['251,245,231,255', '214,226,220,255'])
       expect(onScreen.jade).toBe(0)
       expect(onPaper.jade).toBeGreaterThan(500)
@@ -115,7 +115,7 @@ function printTests(open: (options: ConsoleOptions) => Promise<OpenPage>): void 
   })
 }
 
-/** @param open opens the console of an event with data, of which `ROUTE` is the way */
+/** @param open opens the console of an event with data whose route is `ROUTE` */
 export function reportTests(open: (options: ConsoleOptions) => Promise<OpenPage>): void {
   test('the report downloads as CSV', async () => {
     await using opened = await open({ view: 'reports' })
@@ -132,7 +132,7 @@ export function reportTests(open: (options: ConsoleOptions) => Promise<OpenPage>
       'local_time,points,checkins,pilgrims,km_on_foot_and_by_vehicle,carbon_kg,utc',
     )
     expect(timeline.name).toMatch(/^timeline-by-hour-\d{4}-\d\d-\d\d-\S+\.csv$/)
-    // Local time stands beside the instant.
+    // Local time is next to the instant.
     const [, local, utc] = /^([^,]+),.*,([^,]+)$/.exec(timeline.text.split('\r\n')[1]!)!
     expect(Date.parse(`${local!.replace(' ', 'T')}:00+08:00`)).toBe(Date.parse(utc!))
     const summary = await saved('Summary CSV')
@@ -216,7 +216,7 @@ export function reportTests(open: (options: ConsoleOptions) => Promise<OpenPage>
     const signs = panel.locator('.marker svg:visible')
     await signs.first().waitFor()
     for (let i = 0; i < 5; i++) await panel.getByRole('button', { name: 'Farther' }).click()
-    // The steps of the zoom join one mark after the other.
+    // At successive zoom steps, the marks are merged one after the other.
     const name = panel.locator('.marker span[data-also*="Tail"]')
     await name.waitFor()
     expect(await signs.count()).toBe(1)

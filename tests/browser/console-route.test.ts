@@ -1,4 +1,7 @@
-/** An owner drops the file of a route on the console: stations, area and map follow; a wrong file says what to export. */
+/**
+ * An owner drops a route file on the console: stations, area and map follow; a wrong file leads to advice on
+ * the export.
+ */
 import { expect, test } from 'bun:test'
 import { zipOf } from '#tests/recorded-file/zip-of.ts'
 import { until } from '#tests/helpers/wait.ts'
@@ -69,7 +72,7 @@ test('the days of a GPX become one route with its stations, which the map shows;
     await until(async () => (await names())[0] === first, 'the order to be reversed')
   }
 
-  // A tap in the middle of the map is in the middle of the route.
+  // A tap in the middle of the map hits the middle of the route.
   await panel(page).locator('.map-frame').click()
   const added = panel(page).locator('.route-stations li:nth-child(2)')
   await added.locator('input[name=station-en]').fill('O Pedrouzo')
@@ -93,7 +96,7 @@ test('the days of a GPX become one route with its stations, which the map shows;
   await map.page.locator('option', { hasText: 'Padrón' }).waitFor({ state: 'attached', timeout: FOLLOWS_MS })
 })
 
-/** A waypoint of a kind, and one that gets its kind in the console. */
+/** A waypoint with a kind, and one whose kind is set in the console. */
 const WITH_PLACES = CAMINO.replace(
   '<trk><name>Day 2',
   '<wpt lat="42.91" lon="-8.30"><name>Fuente</name><sym>Water</sym></wpt><wpt lat="42.89" lon="-8.42"><name>Posta</name></wpt><trk><name>Day 2',
@@ -139,7 +142,7 @@ test('places along the way come from a file or get their kind in the console; th
 })
 
 test('a wrong file says what to export instead, and changes nothing', async () => {
-  // Chromium marks the place of the fault in what it has parsed, with a style that the policy refuses.
+  // Chromium marks the position of a parse error with a style that the content policy blocks.
   await using opened = await event.console({ view: 'lifecycle', expected: /Applying inline style/ })
   const { page } = opened
   const alert = panel(page).getByRole('alert')
@@ -167,7 +170,7 @@ test('a wrong file says what to export instead, and changes nothing', async () =
     await alert.getByText(sentence).waitFor()
     expect(await panel(page).getByRole('button', { name: 'Save', exact: true }).count(), name).toBe(0)
   }
-  // The next good file takes the sentence away.
+  // The next valid file removes the error.
   await dropped(page, 'line.geojson', '{"type":"LineString","coordinates":[[-8.5,42.9],[-8.6,42.9]]}')
   await panel(page).getByText('8.1 km').waitFor()
   expect(await alert.textContent()).toBe('')

@@ -1,10 +1,10 @@
-/** Reminders: one for one day, when it goes next, to how many; changed, removed, and taken back. */
+/** Reminders: one for a single day, its next sending and recipients; edited, removed, and restored. */
 import { expect, test } from 'bun:test'
 import { type OpenPage, photograph, seriousFaults } from './browser.ts'
 import type { ConsoleOptions } from './console-harness.ts'
 
 const DAY_MS = 86_400_000
-/** The zone of the event of the tests. */
+/** Time zone of the tests' event. */
 const dayOf = (ms: number): string =>
   new Intl.DateTimeFormat('sv-SE', { timeZone: 'Asia/Taipei' }).format(new Date(ms))
 
@@ -60,7 +60,7 @@ export function scheduleTests(open: (options: ConsoleOptions) => Promise<OpenPag
     await remove()
     expect(await rows.allInnerTexts()).toEqual(removed)
 
-    // The log tells what each of the five changes was.
+    // The log describes each of the five changes.
     await page.locator('.navigation a', { hasText: 'System' }).click()
     const log = page.locator('.audit')
     await log.getByText('changed 07:00: 06:00 → 07:00').waitFor()
@@ -119,7 +119,7 @@ export function scheduleTests(open: (options: ConsoleOptions) => Promise<OpenPag
     await palette.waitFor()
     const height = async () => (await palette.boundingBox())!.height
     const before = await height()
-    // What Enter does is marked, and it is never the end.
+    // The command that Enter runs is marked, and it is never the end of the event.
     await page.keyboard.type('end the event')
     expect(await palette.locator('button.first').innerText()).toContain('Search pilgrims')
     await page.keyboard.press('ControlOrMeta+a')

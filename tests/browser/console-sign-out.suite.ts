@@ -1,11 +1,11 @@
-/** What stays in a tab when an operator signs out: nothing that the next one could see or fetch. */
+/** Data left in a tab after an operator signs out: nothing that the next one could see or request. */
 import { expect, test } from 'bun:test'
 import type { OpenPage } from './browser.ts'
 import { pilgrimId } from './console-data.ts'
 import { type ConsoleOptions, signIn, tokenOf } from './console-harness.ts'
 import { openView } from './console-tour.ts'
 
-/** @param open opens the console of an event that `fillEvent` has filled */
+/** @param open opens the console of an event filled by `fillEvent` */
 export function signOutTests(open: (options: ConsoleOptions) => Promise<OpenPage>): void {
   test('who signs out leaves nothing to the next operator: no name, no figure, no draft, no token', async () => {
     await using opened = await open({ view: 'messages', expected: /401/ })
@@ -50,7 +50,7 @@ export function signOutTests(open: (options: ConsoleOptions) => Promise<OpenPage
     await page.goBack()
     await page.locator('#token').waitFor()
     await expectNothing()
-    // The next operator goes back to where the first one looked at somebody.
+    // The next operator navigates back to where the first one viewed a pilgrim.
     await signIn(page, tokenOf('manager'))
     await page.locator('.people-list tbody tr').nth(1).waitFor()
     expect(await page.locator('.person').count()).toBe(0)

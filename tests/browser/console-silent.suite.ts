@@ -1,4 +1,4 @@
-/** What waits for people and not for machines: new reports, and pilgrims who are silent. */
+/** Counts of work for people: new reports and silent pilgrims. */
 import { expect, test } from 'bun:test'
 import { post } from '#tests/helpers/pilgrim.ts'
 import { flushed, newAppId, syncTrack, type TestStack } from '#tests/helpers/test-stack.ts'
@@ -6,12 +6,12 @@ import { type OpenPage, photograph } from './browser.ts'
 import { pilgrimId } from './console-data.ts'
 import type { ConsoleOptions } from './console-harness.ts'
 
-/** An id of the app, so that it can be named the palanquin. */
+/** An app id, so that the pilgrim can become the palanquin. */
 const SILENT_ID = newAppId()
 const GONE_ID = pilgrimId(901)
 const HOUR_MS = 3_600_000
 
-/** @param open opens the console of an event that `fillEvent` has filled */
+/** @param open opens the console of an event filled by `fillEvent` */
 export function silentTests(
   stack: () => TestStack,
   open: (options: ConsoleOptions) => Promise<OpenPage>,
@@ -21,7 +21,7 @@ export function silentTests(
     const at = (hours: number, lat: number) => ({ lat, lng: 120.55, timestamp: Date.now() - hours * HOUR_MS })
     const track = [at(4.5, 24.05), at(4.25, 24.15)]
     expect((await syncTrack(stack(), SILENT_ID, track)).status).toBe(200)
-    // Who was last seen the day before is neither counted nor listed among them.
+    // A pilgrim last seen the day before is neither counted nor listed.
     expect((await syncTrack(stack(), GONE_ID, [at(30, 24.05)])).status).toBe(200)
     await flushed(stack())
     await using opened = await open({ view: 'now' })
@@ -30,7 +30,7 @@ export function silentTests(
     await silent.waitFor()
     expect((await opened.fetched()).filter(({ path }) => path.includes('/last-hour'))).toHaveLength(1)
     await page.locator('nav a', { hasText: /Feedback\s*[1-9]\d* new/ }).waitFor()
-    // The number leads to those it counts.
+    // The count leads to the pilgrims it includes.
     await silent.press('Enter')
     await page.locator('.people-list').getByText('1–1 of 1').first().waitFor()
     await page.locator('.people-list').getByText('silent for 4 hr').waitFor()
@@ -46,7 +46,7 @@ export function silentTests(
       .getByText(/Bus \d.* km/)
       .waitFor()
     await photograph(page, 'console-silent-people')
-    // A role is no more than it is, and a slip is taken back.
+    // A role does not look like access rights, and a mistake can be undone.
     await page.getByRole('button', { name: 'About' }).click()
     const role = page.locator('.person-actions').getByLabel('Role')
     await role.selectOption('volunteer')
@@ -55,7 +55,7 @@ export function silentTests(
     await page.getByRole('button', { name: 'Undo' }).click()
     await page.getByText('Role: no role').waitFor()
     expect(await role.inputValue()).toBe('')
-    // What the public map shows from now on is told.
+    // The console explains what the public map shows from now on.
     for (const [button, notice] of [
       ['Show as “Palanquin”', 'The public map shows everybody'],
       ['Stop showing as “Palanquin”', 'The public map no longer shows'],
@@ -64,15 +64,15 @@ export function silentTests(
       await page.getByRole('dialog').getByRole('button', { name: button, exact: true }).click()
       await page.locator('.toast', { hasText: notice }).waitFor()
     }
-    // Who was seen lately is listed again with everybody.
+    // A pilgrim seen recently appears again in the list of everyone.
     await page.locator('.people-list select').selectOption({ label: 'Everybody' })
     await page.locator('.people-list').getByText('1–32 of 32').first().waitFor()
     await page.locator('.people-list').getByText('silent for 4 hr').waitFor()
-    // Who has a tracker is found without knowing who it is.
+    // A pilgrim with a tracker is found without knowing the name.
     expect((await post(stack(), 'trackers', { user_id: SILENT_ID, label: 'Old phone' })).status).toBe(200)
     await page.locator('.people-list select').selectOption({ label: 'With tracker or link' })
     await page.locator('.people-list').getByText('1–1 of 1').first().waitFor()
-    // This pilgrim was read before the tracker was made.
+    // The pilgrim was read before the tracker was created.
     await page.keyboard.press('Control+k')
     await page.getByRole('dialog').getByRole('button', { name: 'Read again' }).click()
     await page.getByRole('button', { name: 'About' }).click()
@@ -84,9 +84,9 @@ export function silentTests(
     await page.locator('.people-list').getByText('None.').waitFor()
     await page.locator('nav').getByText('Feedback').click()
     await page.locator('.feedback-card svg.icon').first().waitFor()
-    // Who ends the event knows how many were not heard of.
+    // Ending the event shows how many pilgrims are silent.
     await page.locator('nav').getByText('Event').click()
-    // Nobody has changed the status, so no time of it is told.
+    // The status was never changed, so no time is shown.
     expect((await page.locator('.state-line').innerText()).trim()).toBe('Active')
     await page.getByRole('button', { name: 'End the event…' }).click()
     await page.getByRole('dialog').getByRole('button', { name: 'Silent pilgrims: 1' }).waitFor()
@@ -125,7 +125,7 @@ export function silentTests(
     await photograph(page, 'console-person-old')
     await panel.getByRole('button', { name: 'Read again' }).click()
     await panel.locator('.stamp.old').waitFor({ state: 'detached' })
-    // A list inside the panel is read by itself.
+    // A list inside the panel is read separately.
     await panel.getByText('Messages', { exact: true }).click()
     await panel.locator('.inner li').first().waitFor()
     await page.clock.fastForward(61_000)

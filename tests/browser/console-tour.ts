@@ -1,4 +1,4 @@
-/** The views of the console: how each is opened, and what shows that it has its data. */
+/** The views of the console: how each is opened, and what shows that its data have arrived. */
 import type { Page } from 'playwright-core'
 
 export const VIEWS = ['now', 'people', 'reports', 'feedback', 'messages', 'lifecycle', 'system'] as const

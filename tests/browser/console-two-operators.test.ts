@@ -1,4 +1,4 @@
-/** What two operators, a proxy, a key and a wrong clock may not do to the console. */
+/** The console with two operators, a proxy, key presses and a wrong clock: none of them may do harm. */
 import { isDeepStrictEqual } from 'node:util'
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { openEmbeddedTestStack, STACK_TIMEOUT_MS } from '#tests/helpers/open-test-stack.ts'
@@ -33,7 +33,7 @@ test(
     const { page } = opened
     await page.getByRole('button', { name: 'Change message' }).click()
     await page.locator('textarea[name="message"]').fill('Wait at the school.')
-    // The other operator's change is on its way when the button is pressed.
+    // The other operator's change is in flight when the button is clicked.
     await page.route('**/api/event/admin/status', async (route) => {
       if (route.request().method() === 'PUT') await setStatus(stack, { status: 'active' })
       await route.continue()
@@ -132,7 +132,7 @@ test.each([
     })
     const { page } = opened
     await page.getByText(`The clock of this device is ${by} ${way}`).waitFor()
-    // As with a right clock.
+    // The same as with a correct clock.
     await using right = await browser.console(stack, { view: 'now' })
     const oldIn = (of: Page) =>
       of.locator('.stale').evaluateAll((parts) => parts.map((part) => part.className))

@@ -1,4 +1,4 @@
-/** Every view of the console with texts that try to become markup: they stay texts, and the views are accessible. */
+/** Every view of the console with injected markup: it stays text, and the views are accessible. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
@@ -23,7 +23,7 @@ const PHONE = { width: 390, height: 844 }
 const WALL = { width: 2_560, height: 1_440 }
 const FIRST_LOAD_BYTES = 120_000
 
-/** Opens what shows most of a pilgrim's texts. */
+/** Opens the panels that show most of a pilgrim's texts. */
 async function openDetails(page: Page, view: View): Promise<void> {
   if (view === 'people') {
     await page.locator('.name-button', { hasText: HOSTILE[0] }).first().click()
@@ -37,7 +37,7 @@ async function openDetails(page: Page, view: View): Promise<void> {
 describe('the console with data', () => {
   let stack: TestStack
   beforeAll(async () => {
-    // The tests open the console with one token, more often than an operator does.
+    // The tests open the console with one token, more often than an operator would.
     const route = join(await newDirectory('console-route'), 'route.json')
     await Bun.write(route, JSON.stringify(ROUTE))
     stack = await openEmbeddedTestStack({ EVENT_LIMIT_ADMIN: '1000', EVENT_ROUTE: route })
@@ -72,7 +72,7 @@ describe('the console with data', () => {
     await page.locator('.people-list').getByText('1–1 of 1').first().waitFor()
     await page.locator('.name-button').first().click()
     await page.locator('.person').getByText(`${WALK_POINTS} points`).waitFor()
-    // Where they are, in words, and when they were there.
+    // The pilgrim's position as text, and its time.
     await page.locator('.person .where', { hasText: /^(near|between) .*ago\)$/s }).waitFor()
     await page.getByRole('button', { name: 'Points' }).click()
     const table = page.locator('.person tbody')
@@ -94,7 +94,7 @@ describe('the console with data', () => {
     })
     await page.locator('.point-dot').nth(2).dispatchEvent('click')
     expect(await table.locator('.point-time').nth(2).getAttribute('aria-pressed')).toBe('true')
-    // A real press, which the map has captured.
+    // A real click, because the map captures the pointer.
     const box = (await page.locator('.point-dot').last().boundingBox())!
     await page.mouse.click(box.x + box.width / 2, box.y + box.height / 2)
     await page.locator('.point-dot[aria-pressed="true"]:not(:nth-of-type(3))').first().waitFor()
@@ -103,12 +103,12 @@ describe('the console with data', () => {
     const person = page.locator('.person')
     await person.getByRole('button', { name: 'About' }).click()
     await person.getByText(/^missing: .+/).waitFor()
-    // Two people may have one name, and a name may hold what no system takes in a file’s.
+    // Two people may have the same name, and a name may contain characters that are invalid in file names.
     const download = page.waitForEvent('download')
     await person.getByRole('button', { name: 'Walk (GPX)' }).click()
     expect((await download).suggestedFilename()).toMatch(/^[\p{L}\p{N}][\p{L}\p{M}\p{N}_.-]+$/u)
     expect((await download).suggestedFilename()).toEndWith(`-${pilgrimId(7).slice(-6)}.gpx`)
-    // The name that stands there or the id is typed before an erasure.
+    // An erasure requires typing the shown name or the id.
     await person.getByRole('button', { name: 'Erase…' }).click()
     const dialog = page.getByRole('dialog')
     await dialog.getByText('reports with photos').waitFor()
@@ -143,7 +143,7 @@ describe('the console with data', () => {
     await person.getByText(`1–${WALK_POINTS + 1} of ${WALK_POINTS + 1}`).waitFor()
     await page.locator('.people-search').fill('')
     await page.locator('.people-list').getByText(`1–${PILGRIMS} of ${PILGRIMS}`).first().waitFor()
-    // Beside a pilgrim, the list shows all its columns.
+    // Beside a pilgrim's panel, the list shows all its columns.
     for (const width of [1_280, 1_440]) {
       await page.setViewportSize({ ...DESKTOP, width })
       const hidden = await page
@@ -199,7 +199,7 @@ describe('the console with data', () => {
       .waitFor()
     await page.getByLabel('Action').selectOption({ label: 'Role' })
     await rows.filter({ hasText: 'no role → Volunteer' }).waitFor()
-    // The name leads to the pilgrim.
+    // The name opens the pilgrim.
     await rows.getByRole('button', { name: HOSTILE[0] }).click()
     await page.locator('.person .level-line').waitFor()
     await page.goBack()

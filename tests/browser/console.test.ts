@@ -1,4 +1,6 @@
-/** The console on the real stack: each tier, what happens live, two operators, messages, triage, faults, the end. */
+/**
+ * The console on the real stack: each tier, live updates, two operators, messages, triage, faults, the end.
+ */
 import { readFile } from 'node:fs/promises'
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import postgres from 'postgres'
@@ -29,7 +31,7 @@ describeOnServers('the console', () => {
     line = startLineServer()
     line.quota = 100
     stack = await openRealTestStack({
-      // The tests share their tokens, and press in a minute what operators press in several.
+      // The tests share their tokens, and make in a minute the calls of several.
       settings: { ...lineSettings(line), EVENT_LIMIT_ADMIN: '90' },
       apart: ['feedback-media', 'admin', 'scheduler'],
     })
@@ -74,7 +76,7 @@ describeOnServers('the console', () => {
     const before = Date.now()
     const rate = page.locator('.rate.checkins figcaption strong')
     await rate.waitFor()
-    // Zero until ten seconds with a check-in are complete.
+    // Zero until a ten-second step with a check-in is complete.
     while (!(Number(await rate.innerText()) > 0)) {
       if (Date.now() - before > 20_000) throw new Error('no rate is shown')
       await checkIn(stack, newPilgrimId())
@@ -101,7 +103,7 @@ describeOnServers('the console', () => {
     await page.locator('.toast', { hasText: 'Paused · ' }).waitFor()
     await other.page.getByText(message).waitFor()
     await other.page.locator('.rates.stale .badge', { hasText: 'Paused' }).waitFor()
-    // It stands as a text until somebody changes it.
+    // Shown as text until it is edited.
     await page.locator('.pause blockquote', { hasText: message }).waitFor()
     expect(await page.locator('.pause textarea').count()).toBe(0)
     await page.getByRole('button', { name: 'Change message' }).click()
@@ -110,7 +112,7 @@ describeOnServers('the console', () => {
     await page.getByRole('button', { name: 'Save' }).click()
     await page.locator('.pause blockquote', { hasText: 'Please stay' }).waitFor()
     await page.locator('.pause blockquote', { hasText: message }).waitFor()
-    // Operators read it in their language.
+    // Operators read it in their own language.
     await other.page.locator('.bar-across.paused', { hasText: 'Please stay' }).waitFor()
     await page.getByRole('button', { name: 'Change message' }).click()
     await page.locator('.pause textarea[name=message-en]').fill('')
@@ -125,7 +127,7 @@ describeOnServers('the console', () => {
     await openView(other.page, 'lifecycle')
     await other.page.getByRole('button', { name: 'Resume…', exact: true }).click()
     await confirm(other.page, 'Resume')
-    // The text of the pause, which was not sent, is not sent after it by mistake.
+    // The unsent text of the pause is not sent after it by mistake.
     await page.waitForFunction(
       () => document.querySelector<HTMLTextAreaElement>('.compose textarea')?.value === '',
     )
@@ -146,7 +148,7 @@ describeOnServers('the console', () => {
     const { page } = opened
     await page.locator('.compose select').selectOption('participants')
     await page.locator('.compose textarea').fill('Water at the next temple')
-    // Nothing is sent before the count has come.
+    // Nothing can be sent before the count arrives.
     const counting = Promise.withResolvers<void>()
     await page.route('**/api/event/push', (route) => counting.promise.then(() => route.continue()), {
       times: 1,
@@ -169,7 +171,7 @@ describeOnServers('the console', () => {
     await page.locator('.sent', { hasText: 'Water at the next temple' }).waitFor()
     await until(() => (line.received.get(userId) ?? 0) === 1, 'the message at LINE')
     await page.locator('.sent', { hasText: '1 / 1 sent' }).waitFor({ timeout: 20_000 })
-    // LINE refuses one of two people: the entry says so, and why.
+    // LINE rejects one of two people: the entry says so, and why.
     const gone = lineUser(0x8_300_002)
     line.gone.add(gone)
     await checkIn(stack, gone)
@@ -208,7 +210,7 @@ describeOnServers('the console', () => {
     await using opened = await browser.console(stack, { token, expected: OUTAGE })
     const { page } = opened
     await page.getByText('9 parts OK').waitFor()
-    // What is neglected leads to what to do about it, beside which all parts are.
+    // A warning leads to advice, next to the list of all parts.
     await page.getByRole('link', { name: 'Nobody gets alerts' }).click()
     await page.locator('.all-parts .part-list .good').nth(8).waitFor()
     await openView(page, 'now')
@@ -247,7 +249,7 @@ describeOnServers('the console', () => {
   test('the end: typed, previewed, and finished although the scheduler was dead (long)', async () => {
     await using opened = await browser.console(stack, { view: 'lifecycle', expected: OUTAGE })
     const { page } = opened
-    // Somebody to whom LINE brings the summary.
+    // A pilgrim who gets the summary by LINE.
     await checkIn(stack, lineUser(0x8_300_003))
     await flushed(stack)
     await stack.service('scheduler').stop('SIGKILL')

@@ -19,7 +19,7 @@ const SHOWCASE: PageEntry = {
   description: { en: 'All components' },
 }
 
-/** Serves the page of this folder alone. */
+/** Serves only the page of this folder. */
 async function serveShowcase(directory: string): Promise<Bun.Server<undefined>> {
   const bundle = await bundlePage(SHOWCASE, {}, import.meta.dir)
   const data = {

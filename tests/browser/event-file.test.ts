@@ -1,4 +1,7 @@
-/** A settings file is read from an archive or by itself; what is none, or of a newer release, is named. */
+/**
+ * A settings file is read from an archive or alone; other files, and those of a newer release, are
+ * identified.
+ */
 import { describe, expect, test } from 'bun:test'
 import { strToU8, zipSync } from 'fflate'
 import {

@@ -1,4 +1,4 @@
-/** The report has one page, whatever was answered. */
+/** The report fits on one page, whatever was answered. */
 import { describe, expect, test } from 'bun:test'
 import { fitQuestions, type Question } from '#proxy/pages/console/views/reports/fit-questions.ts'
 

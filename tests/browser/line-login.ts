@@ -1,9 +1,9 @@
 /**
- * LINE as the real SDK meets it in a browser: log-in, tokens and keys, answered inside of Chromium. It refuses what
- * LINE refuses, and an address that it does not know fails.
+ * LINE as the real SDK sees it in a browser: log-in, tokens and keys, served inside Chromium. It rejects what
+ * LINE rejects, and unknown URLs fail.
  *
- * Its clock is the test's. The service has the real one, so {@link LineLogin.translate} moves the times of a token on
- * its way to the service: a token that has expired for the phone has expired for the service.
+ * Its clock is simulated, while the service uses the real one. {@link LineLogin.translate} shifts the times
+ * of a token on its way to the service: a token that has expired for the phone has expired for the service.
  */
 import { createHash } from 'node:crypto'
 import { exportJWK, generateKeyPair, SignJWT, decodeJwt, type JWTPayload } from 'jose'
@@ -14,7 +14,7 @@ const CHANNEL = '1234567890'
 export const LIFF_ID = `${CHANNEL}-abcdefgh`
 const HOUR_S = 3_600
 const CODE_LIFE_MS = 600_000
-/** The SDK's requests have no other. */
+/** The only hosts that the SDK contacts. */
 const HOSTS = /^https:\/\/([\w-]+\.)*(line\.me|line-scdn\.net|line-apps\.com)\//
 
 const { publicKey, privateKey } = await generateKeyPair('ES256', { extractable: true })
@@ -39,17 +39,17 @@ export class LineLogin implements Disposable {
   /** The time by LINE's clock, which a test may set. */
   nowMs: () => number = Date.now
   online: () => boolean = () => true
-  /** Where the LIFF app is: LINE comes back to no other address. */
+  /** URL of the LIFF app; LINE redirects nowhere else. */
   endpointUrl = ''
-  /** Requests to addresses of LINE that nobody expected. */
+  /** Requests to unexpected LINE URLs. */
   readonly unknown: string[] = []
-  /** What the policy of a page has refused. */
+  /** Violations of a page's content policy. */
   readonly violations: string[] = []
-  /** How often a log-in has ended with a token. */
+  /** Number of log-ins that returned a token. */
   logIns = 0
   readonly #codes = new Map<string, Code>()
   readonly #accessTokens = new Map<string, number>()
-  /** The keys, for the service. */
+  /** Serves the keys to the service. */
   readonly #server = Bun.serve({
     port: 0,
     hostname: '127.0.0.1',
@@ -57,7 +57,7 @@ export class LineLogin implements Disposable {
   })
 
   constructor(
-    /** Who logs in. */
+    /** The user who logs in. */
     public userId: string,
     readonly name: string,
   ) {}
@@ -71,7 +71,7 @@ export class LineLogin implements Disposable {
     }
   }
 
-  /** An ID token for an hour. @param ageS how long ago LINE signed it */
+  /** An ID token valid for an hour. @param ageS seconds since LINE signed it */
   token(ageS = 0, userId = this.userId): Promise<string> {
     const iat = Math.floor(this.nowMs() / 1_000) - ageS
     return signed({
@@ -84,14 +84,14 @@ export class LineLogin implements Disposable {
     })
   }
 
-  /** The same token in the time of the service. */
+  /** The same token with the service's time. */
   async translate(token: string): Promise<string> {
     const { iat = 0, exp = 0, ...claims } = decodeJwt(token)
     const aheadS = Math.floor((Date.now() - this.nowMs()) / 1_000)
     return signed({ ...claims, iat: iat + aheadS, exp: exp + aheadS })
   }
 
-  /** LINE in all pages of a context, and the service with the real clock. */
+  /** Serves LINE to all pages of a context, and the service with the real clock. */
   async serve(context: BrowserContext): Promise<void> {
     await context.exposeFunction('noteViolation', (text: string) => void this.violations.push(text))
     await context.addInitScript(() => {
@@ -139,7 +139,7 @@ export class LineLogin implements Disposable {
           : refuse('invalid_request', 'access token expired')
       case `GET api.line.me/liff/v2/apps/${LIFF_ID}/contextToken`:
         return this.#context(request.headers().authorization)
-      // Inside of LINE, its app opens the address.
+      // Inside LINE, its app opens the URL.
       case `GET liff.line.me/${LIFF_ID}`:
         return { location: await this.addressInLine() }
       default:
@@ -147,7 +147,7 @@ export class LineLogin implements Disposable {
     }
   }
 
-  /** The LIFF app's address as LINE's app opens it, with new tokens. */
+  /** The LIFF app's URL as LINE's app opens it, with new tokens. */
   async addressInLine(): Promise<string> {
     this.logIns++
     const tokens = {
@@ -173,7 +173,7 @@ export class LineLogin implements Disposable {
       asked.get('code_challenge_method') === 'S256' &&
       /^[\w-]{43}$/.test(challenge) &&
       (asked.get('state') ?? '') !== ''
-    // An address outside of the LIFF app, and by RFC 6749 one with a fragment.
+    // Rejects a URL outside the LIFF app and, as in RFC 6749, one with a fragment.
     if (!isComplete || !redirectUri.startsWith(this.endpointUrl) || redirectUri.includes('#'))
       return refuse('400 Bad Request')
     const code = crypto.randomUUID()
@@ -192,7 +192,7 @@ export class LineLogin implements Disposable {
   async #exchange(form: URLSearchParams): Promise<Answer> {
     const code = form.get('code') ?? ''
     const given = this.#codes.get(code)
-    // A code is good once.
+    // A code is valid once.
     this.#codes.delete(code)
     const verifier = createHash('sha256')
       .update(form.get('code_verifier') ?? '')
@@ -222,7 +222,7 @@ export class LineLogin implements Disposable {
     return token
   }
 
-  /** What the LIFF app is; with a token, for its user. */
+  /** The context of the LIFF app; with a token, for its user. */
   #context(authorization: string | undefined): Answer {
     if (authorization !== undefined && !this.#isValid(authorization.replace('Bearer ', '')))
       return { status: 401, json: { error: 'invalid_token' } }
@@ -237,7 +237,7 @@ export class LineLogin implements Disposable {
 const signed = (claims: JWTPayload): Promise<string> =>
   new SignJWT(claims).setProtectedHeader({ alg: 'ES256', kid: 'one' }).sign(privateKey)
 
-/** The SDK reads its middle part alone. */
+/** The SDK reads only its payload. */
 function contextToken(endpointUrl: string): string {
   const context = {
     type: 'external',

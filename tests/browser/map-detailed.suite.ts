@@ -16,10 +16,10 @@ import { fromGeojsonVt } from '@maplibre/vt-pbf'
 import { zxyToTileId } from 'pmtiles'
 
 const HEADER_BYTES = 127
-/** Codes of the format: compression, and kind of tiles. */
+/** Codes of the format: compression, and tile type. */
 const [GZIP, MVT] = [2, 1]
 
-/** Makes a small archive of vector tiles (PMTiles, version 3), with the layers of Protomaps' basemap. */
+/** Content of a small archive of vector tiles (PMTiles, version 3), with the layers of Protomaps' basemap. */
 interface ArchiveContent {
   readonly layers: Readonly<Record<string, FeatureCollection>>
   /** West, south, east, north. */
@@ -58,7 +58,7 @@ function writeTilesArchive(file: string, content: ArchiveContent): void {
   writeFileSync(file, Buffer.concat([header, directory, metadata, ...tiles.map(({ bytes }) => bytes)]))
 }
 
-/** Tiles that have something in them, in the archive's order. */
+/** Non-empty tiles, in the archive's order. */
 function tilesOf({
   layers,
   bounds: [west, south, east, north],
@@ -93,7 +93,10 @@ function varint(value: number): number[] {
   return [...bytes, rest]
 }
 
-/** Columns, one after the other: differences of ids, runs, lengths, and 0 for an offset that follows the one before. */
+/**
+ * A directory in columns: id differences, run lengths, lengths, and 0 for an offset that follows the previous
+ * entry.
+ */
 function directoryOf(entries: readonly { readonly id: number; readonly length: number }[]): Uint8Array {
   const columns = [
     ...entries.map(({ id }, i) => id - (entries[i - 1]?.id ?? 0)),
@@ -127,7 +130,7 @@ function headerOf(
     count,
   ]
   for (const [i, number] of numbers.entries()) header.writeBigUInt64LE(BigInt(number), 8 + i * 8)
-  // Clustered: the tiles stand in the order of their ids.
+  // Clustered: the tiles are in the order of their ids.
   for (const [i, byte] of [1, GZIP, GZIP, MVT, least, most].entries()) header[96 + i] = byte
   const degrees = (value: number) => Math.round(value * 1e7)
   for (const [i, value] of [west, south, east, north].entries())
@@ -139,7 +142,7 @@ function headerOf(
 }
 
 const DAJIA = { lat: 24.3489, lng: 120.6224 }
-/** A park around Dajia; the simple map has no such colour. */
+/** A park around Dajia, in a colour that the simple map does not use. */
 const [WEST, SOUTH, EAST, NORTH] = [120.45, 24.2, 120.8, 24.5] as const
 
 const feature = (properties: object, type: string, coordinates: unknown): Feature =>
@@ -153,7 +156,7 @@ const box = (west: number, south: number, east: number, north: number) => [
   [west, south],
 ]
 
-/** An invented country around Dajia, in the form of Protomaps' basemap. */
+/** A fictional country around Dajia, in the form of Protomaps' basemap. */
 function madeArchive(): string {
   const file = join(mkdtempSync(join(tmpdir(), 'tiles-')), 'map.pmtiles')
   const { lat, lng } = DAJIA
@@ -220,7 +223,7 @@ const pathsOfTiles = async (opened: OpenPage): Promise<string[]> =>
 
 const button = (page: Page) => page.getByRole('button', { name: '詳細地圖' })
 
-/** The share of what is in sight of the map that has exactly this colour, `#rrggbb`. */
+/** The share of the visible map that has exactly this colour, `#rrggbb`. */
 async function shareOf(page: Page, colour: string): Promise<number> {
   const picture = (await page.locator('.map-frame').screenshot()).toString('base64')
   return page.evaluate(
@@ -304,7 +307,7 @@ export function detailedTests(stack: TestStack, open: OpenMap): void {
     async () => {
       await using opened = await open({ expected: /404|Failed to load/ })
       const { page } = opened
-      // Neither the crowd of other tests nor the graphics of a busy machine have a part in it.
+      // Without the crowd of other tests and unaffected by the graphics of a busy machine.
       await page.evaluate(() => {
         const { getContext } = HTMLCanvasElement.prototype as unknown as {
           getContext: (kind: string) => RenderingContext | null

@@ -1,4 +1,4 @@
-/** The map of an event that is not in Taiwan, and the display on a wall. */
+/** The map of an event outside Taiwan, and the display on a wall. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { openEmbeddedTestStack } from '#tests/helpers/open-test-stack.ts'
 import { checkIn, newPilgrimId, type TestStack } from '#tests/helpers/test-stack.ts'

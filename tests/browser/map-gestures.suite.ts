@@ -1,4 +1,6 @@
-/** The map is moved by fingers and by the wheel, keeps what is under them, and knows a tap on a station. */
+/**
+ * Moving the map by touch and wheel keeps the point under the fingers, and a tap on a station is recognised.
+ */
 import { expect, test } from 'bun:test'
 import { mapEndpoint, routeEndpoint } from '#shared/contracts/map.ts'
 import { scaleOf, worldX, worldY } from '#proxy/pages/map/projection.ts'
@@ -14,17 +16,17 @@ interface Place {
 export type OpenMap = (options?: Partial<OpenOptions>) => Promise<OpenPage>
 
 const PHONE = { width: 390, height: 844 }
-/** The closest that the page comes to a procession by itself. */
+/** The closest zoom at which the page shows a procession by itself. */
 const CLOSEST_ZOOM = 12.5
 
-/** Fingers on the screen; no finger: all are lifted. */
+/** Sets the touch points on the screen; none: all fingers are lifted. */
 async function fingers(page: Page) {
   const session = await page.context().newCDPSession(page)
   return (type: 'touchStart' | 'touchMove' | 'touchEnd', ...touchPoints: Place[]) =>
     session.send('Input.dispatchTouchEvent', { type, touchPoints })
 }
 
-/** What is expected of a place after the map was stretched around another one. */
+/** The expected position of a place after zooming around another one. */
 const stretched = ({ x, y }: Place, by: number, around: Place): Place => ({
   x: around.x + (x - around.x) * by,
   y: around.y + (y - around.y) * by,

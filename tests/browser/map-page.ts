@@ -1,11 +1,11 @@
-/** What tests of the map page measure in it, and how they move it. */
+/** Measurements of the map page, and how tests move it. */
 import { expect } from 'bun:test'
 import { gzipSync } from 'node:zlib'
 import type { TestStack } from '#tests/helpers/test-stack.ts'
 import { until } from '#tests/helpers/wait.ts'
 import type { Page } from './browser.ts'
 
-/** A processor of a quarter of the speed, and the moment when the page's buttons are there and a frame is painted. */
+/** Slows the processor to a quarter, and records when the buttons exist and a frame is painted. */
 export async function slowed(page: Page): Promise<void> {
   const session = await page.context().newCDPSession(page)
   await session.send('Emulation.setCPUThrottlingRate', { rate: 4 })
@@ -27,7 +27,7 @@ export const interactiveMs = async (page: Page): Promise<number> => {
   })
 }
 
-/** What these files weigh when they are sent with gzip. */
+/** Size of these files with gzip. */
 export async function gzippedBytes(stack: TestStack, paths: readonly string[]): Promise<number> {
   const sizes = [...new Set(paths)].map(async (path) => {
     const bytes = new Uint8Array(await (await stack.fetch(path)).arrayBuffer())
@@ -36,7 +36,7 @@ export async function gzippedBytes(stack: TestStack, paths: readonly string[]): 
   return (await Promise.all(sizes)).reduce((sum, bytes) => sum + bytes, 0)
 }
 
-/** Waits for a text; the page asks at once instead of after some ten seconds. */
+/** Waits for a text; the page polls at once instead of after about ten seconds. */
 export async function heard(page: Page, text: string): Promise<void> {
   await until(
     async () => {
@@ -48,7 +48,7 @@ export async function heard(page: Page, text: string): Promise<void> {
   )
 }
 
-/** Buttons, links and fields in sight that a finger may miss: less than 44 px wide or high. */
+/** Visible buttons, links and fields smaller than 44 px, which a finger may miss. */
 export const smallTargets = (page: Page): Promise<string[]> =>
   page.evaluate(() =>
     [...document.querySelectorAll<HTMLElement>('button, a, select, summary')]
@@ -64,7 +64,7 @@ export async function expectNoSidewaysScroll(page: Page): Promise<void> {
   expect(wider).toBeLessThanOrEqual(0)
 }
 
-/** Pixels of the crowd's picture that are painted. */
+/** Number of painted pixels of the crowd. */
 export const paintedCells = (page: Page): Promise<number> =>
   page.evaluate(async () => {
     await new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve)))
@@ -98,7 +98,7 @@ export async function tabTo(page: Page, found: (name: string) => boolean): Promi
   throw new Error('the tab key does not get there')
 }
 
-/** Where the middle's mark is on the screen, once it rests. */
+/** Position of the middle's mark on the screen, once it stands still. */
 export async function settledPlace(page: Page): Promise<{ x: number; y: number }> {
   let before = ''
   for (;;) {

@@ -1,4 +1,4 @@
-/** What the map page does for its reader: it says where they are, and when the procession comes to their station. */
+/** Help for the map's reader: their own position, and when the procession reaches their station. */
 import { expect, test } from 'bun:test'
 import { type Page, photograph } from './browser.ts'
 import type { OpenMap } from './map-gestures.suite.ts'
@@ -20,16 +20,17 @@ interface Answer {
 }
 
 /**
- * Lets the answers of the service say more: a speed, and so an expected time, needs a quarter of an hour of walking.
- * @returns what changes the next answers
+ * Extends the service's responses: a speed, and so an expected time, would need a quarter of an hour of
+ * walking.
+ * @returns a function that changes the next responses
  */
 async function whatIsAnswered(page: Page): Promise<(change: (data: Answer['data']) => void) => void> {
   let change: (data: Answer['data']) => void = () => undefined
   await page.route('**/api/event/map*', async (route) => {
-    // The whole answer each time, not what has changed since the last one.
+    // Always the full response, never a delta.
     const { pathname, origin } = new URL(route.request().url())
     const { 'if-none-match': _, ...headers } = route.request().headers()
-    // The service may close a kept connection just as it is used again.
+    // The service may close a kept-alive connection just as it is reused.
     const response = await route.fetch({ url: `${origin}${pathname}`, headers, maxRetries: 2 })
     const answer = (await response.json()) as Answer
     change(answer.data)
@@ -40,10 +41,10 @@ async function whatIsAnswered(page: Page): Promise<(change: (data: Answer['data'
   }
 }
 
-/** Each station has a time of the plan, which is a long one. */
+/** Each station has a planned time, as a long text. */
 async function planned(page: Page): Promise<void> {
   const answer = await whatIsAnswered(page)
-  // Tomorrow at eight in the evening in Taiwan: a long text at every hour of the day.
+  // Tomorrow at eight in the evening in Taiwan: a long text at any time of day.
   const [hourMs, dayMs] = [3_600_000, 86_400_000]
   const midnightMs = Math.floor((Date.now() + 8 * hourMs) / dayMs) * dayMs - 8 * hourMs
   const at = new Date(midnightMs + dayMs + 20 * hourMs).toISOString()
@@ -63,7 +64,7 @@ const shownNotifications = (page: Page): Promise<string[]> =>
     return (await registration.getNotifications()).map(({ title }) => title)
   })
 
-/** The page says it at once; the service worker shows it a moment later. */
+/** The page announces it at once; the service worker shows it a moment later. */
 const notified = (page: Page, text: string) =>
   until(async () => (await shownNotifications(page)).join() === text, `the notification alone: ${text}`, {
     timeoutMs: 5_000,
@@ -93,7 +94,7 @@ export function readerTests(open: OpenMap): void {
     })
     await heard(page, '隊伍約 15 分鐘後到達彰化')
     await notified(page, '隊伍約 15 分鐘後到達彰化')
-    // 30 m before it is there: nobody is told of 0 km to go.
+    // 30 m before arrival: "0 km to go" is never shown.
     const km = await page.evaluate(async (station) => {
       const { data } = await (await fetch('/api/event/route')).json()
       return data.stations[station].route_km as number
@@ -102,13 +103,13 @@ export function readerTests(open: OpenMap): void {
       data.front!.route_km = km - 0.03
     })
     await heard(page, '隊頭到達彰化了')
-    // The second one replaces the first: both have the same tag.
+    // The second notification replaces the first: both have the same tag.
     await notified(page, '隊頭到達彰化了')
     await page.reload()
-    // The tail is far behind: that is no procession which passes now.
+    // The tail is far behind, so the procession does not count as passing now.
     await page.getByText('部分已通過').first().waitFor()
     expect(await page.getByText('隊頭到達彰化了').count()).toBe(0)
-    // There is nothing to wait for any more.
+    // There is nothing left to wait for.
     expect(await page.getByRole('button', { name: '快到時通知我' }).count()).toBe(0)
   })
 
@@ -129,7 +130,7 @@ export function readerTests(open: OpenMap): void {
       Object.defineProperty(document, 'hidden', { get: () => true })
       document.dispatchEvent(new Event('visibilitychange'))
     })
-    // What the page asks just before it is hidden is answered as before.
+    // Requests just before the page is hidden are answered as before.
     await page.clock.fastForward(61_000)
     answers!((data) => {
       data.front!.route_km = 90
@@ -185,10 +186,10 @@ export function readerTests(open: OpenMap): void {
     const width = (mark: string) =>
       page.locator(`.marker-${mark} svg`).evaluate((one) => one.getBoundingClientRect().width)
     expect(await width('palanquin')).toBeGreaterThan(await width('front'))
-    // After 23:00 the time is tomorrow's, and its day stands before it.
+    // After 23:00 the time is tomorrow's, so it has a day.
     const clock = new Date(atMs).toLocaleTimeString('en-GB', { timeStyle: 'short', timeZone: 'Asia/Taipei' })
     await page.locator('.next-arrival .when', { hasText: new RegExp(`^約 (.+ )?${clock}$`) }).waitFor()
-    // In the list of stations, the time stands at the end of its own row.
+    // In the list of stations, the time is at the end of its own row.
     const row = page.locator('.passage.expected', { hasText: clock })
     const [name, time] = [
       await row.locator('.grow').boundingBox(),
@@ -323,7 +324,7 @@ export function readerTests(open: OpenMap): void {
     await page.getByText('瀏覽器不允許定位').waitFor()
     await page.context().grantPermissions(['geolocation'])
     const session = await page.context().newCDPSession(page)
-    // Without coordinates Chromium answers that no position is available.
+    // Without coordinates Chromium reports that no position is available.
     await session.send('Emulation.setGeolocationOverride', {})
     await button.click()
     await page.getByText('目前找不到您的位置').waitFor()

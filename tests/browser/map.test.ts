@@ -1,4 +1,4 @@
-/** The public map in Chromium: what it shows, says and remembers. */
+/** The public map in Chromium: what it shows, announces and stores. */
 import { expect, test } from 'bun:test'
 import { join } from 'node:path'
 import { Language } from '#shared/contracts/bot.ts'
@@ -23,7 +23,7 @@ import {
   tabTo,
 } from './map-page.ts'
 
-// The detailed map is drawn by WebGL, here on the processor.
+// The detailed map uses WebGL, here on the processor.
 const browser = testBrowser(['--enable-unsafe-swiftshader'])
 const ROUTE = join(import.meta.dir, '../tools/crowd/route.geojson')
 const SETTINGS = {
@@ -59,7 +59,7 @@ describeBothStacks(
           await page.getByText('地圖上還沒有人。').waitFor()
           return page
         } finally {
-          // The other tests need them, too.
+          // The other tests need them too.
           await walkers(stack, 4, DAJIA)
         }
       })()
@@ -97,7 +97,7 @@ describeBothStacks(
       await page.reload()
       await page.getByRole('heading', { name: '媽祖徒步進香' }).waitFor()
       await page.getByText('大甲附近').first().waitFor()
-      // A clock that was set back tells no age, so nothing is shown as if it were of now.
+      // If the clock was set back, the age is unknown, so nothing is shown as current.
       const setBack = await page.context().newPage()
       await setBack.addInitScript(() => {
         const { now } = Date
@@ -123,7 +123,7 @@ describeBothStacks(
     })
 
     test('a map that rests is not drawn again, also where a name fits nowhere (long)', async () => {
-      // The marks stand at one place, and their names together are wider than a side of this map.
+      // The marks are at one place, and their names together are wider than a side of this map.
       await using opened = await open({ path: '/?lang=en', viewport: { width: 300, height: 640 } })
       const { page } = opened
       await page.locator('.marker-front svg').waitFor()
@@ -139,7 +139,7 @@ describeBothStacks(
         await new Promise((resolve) => setTimeout(resolve, 3_000))
         return count
       })
-      // News may come once meanwhile.
+      // One update may arrive in between.
       expect(drawings).toBeLessThanOrEqual(4)
     })
 
@@ -211,7 +211,7 @@ describeBothStacks(
       const startMs = Math.round(await interactiveMs(page))
       console.log(`map, ${stack.kind}: interactive after ${startMs} ms, processor 4 × slower`)
       await page.locator('.marker-front svg').waitFor()
-      // Towns and places along the way come some time after the page has loaded.
+      // Towns and places along the way load some time after the page.
       const atFirst = (await fetched()).filter(({ path }) => !/\/(?:towns|map-places)-/.test(path))
       const first = await gzippedBytes(
         stack,

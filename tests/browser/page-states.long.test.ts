@@ -1,6 +1,6 @@
 /**
- * Each page in each state of an event, from an installation without one to its end: the sentence that must be there, and
- * what would be untrue. With `SCREENSHOTS` each cell of the table is a picture.
+ * Each page in each state of an event, from an unconfigured installation to its end: the required sentence,
+ * and sentences that would be untrue. With `SCREENSHOTS` each cell of the table becomes a picture.
  */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { createShareEndpoint } from '#shared/contracts/shares.ts'
@@ -24,7 +24,7 @@ import { consoleBrowser } from './console-harness.ts'
 import { shiftClock } from './map-page.ts'
 import { firstMinute, userIdOf } from './walk-harness.ts'
 
-/** The small phone reads Chinese, the others English. */
+/** The small phone uses Chinese, the others English. */
 const PAUSE = { 'zh-Hant': '請在廟裡等候。', en: 'Wait at the temple.' }
 const PHONE = { width: 390, height: 844 }
 /** An old phone. */
@@ -36,11 +36,11 @@ const TEST_MS = 240_000
 const PAGES = ['map', 'small', 'screen', 'link', 'app', 'newcomer', 'console'] as const
 type PageName = (typeof PAGES)[number]
 
-/** What a cell must say, and what would be untrue there. */
+/** Texts that a cell must and must not contain. */
 interface Cell {
   readonly says: RegExp
   readonly never?: RegExp
-  /** What must be in sight without scrolling. */
+  /** Text that must be visible without scrolling. */
   readonly inSight?: string
 }
 /** A page that cannot be in the state has no cell. */
@@ -192,7 +192,7 @@ const setStart = (hours: number): Promise<void> =>
   })
 
 const SOUTH = { lat: 24.15, lng: 120.67 }
-/** 8.9 km to the north. */
+/** 8.9 km northward. */
 const ROUTE = {
   lines: [[2_415_000, 12_067_000, 8_000, 0]],
   margin_km: null,
@@ -202,7 +202,7 @@ const ROUTE = {
     { lat: 24.23, lng: 120.67, names: { en: 'North Gate', 'zh-Hant': '北門' }, km: null, planned_at: null },
   ],
 }
-/** Half an hour on the way, up to now. */
+/** Half an hour of walking, up to now. */
 const walkedBy = (userId: string) =>
   syncTrack(
     stack,
@@ -214,7 +214,7 @@ const walkedBy = (userId: string) =>
     })),
   )
 
-/** Answers of the map with these fields. */
+/** Responses of the map with these fields. */
 const mapWith = (fields: object) => (page: Page) =>
   page.route(/\/api\/event\/(?:map|admin\/overview)/, async (route) => {
     const answer = await route.fetch()
@@ -274,7 +274,7 @@ const STAGES: Readonly<
   offline: {
     before: () => setStatus(stack, { status: 'active' }),
     async act(page) {
-      // The answer of the pause may be some seconds old.
+      // The response with the pause may be some seconds old.
       await page.locator('.badge.good, .check-in').first().waitFor()
       await page.evaluate(async () => void (await navigator.serviceWorker.ready))
       await page.evaluate(() => dispatchEvent(new Event('pagehide')))

@@ -1,7 +1,7 @@
-/** Storage of a phone that fails as a test wants: the browser's database, and the room for what is kept. */
+/** Phone storage with controlled failures: the browser's database, and the free space. */
 import type { BrowserContext, Page } from 'playwright-core'
 
-/** How the database fails. `refused`: whatever is asked; `silent`: opening is never answered. */
+/** How the database fails. `refused`: every request is rejected; `silent`: opening it never completes. */
 type Fault = 'refused' | 'silent' | null
 
 interface Broken {
@@ -35,7 +35,10 @@ export const setFault = (page: Page, fault: Fault): Promise<void> =>
     broken.fault = next
   }, fault)
 
-/** Does as a browser that loses the database's process: the connection is closed, and the page is told so or not. */
+/**
+ * Closes the connections, like a browser that loses the database's process, with or without notifying the
+ * page.
+ */
 export const closeConnections = (page: Page, isTold: boolean): Promise<void> =>
   page.evaluate((told) => {
     const { broken } = globalThis as unknown as { broken: Broken }
@@ -45,7 +48,7 @@ export const closeConnections = (page: Page, isTold: boolean): Promise<void> =>
     }
   }, isTold)
 
-/** The phone has no room any more, or has some again. */
+/** Fills the phone's storage, or frees it again. */
 export const fillUp = (page: Page, isFull: boolean): Promise<void> =>
   page.evaluate((isFull) => {
     const stored = IDBObjectStore.prototype as { add: unknown; put: unknown; held?: [unknown, unknown] }

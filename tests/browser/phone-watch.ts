@@ -1,10 +1,10 @@
-/** What a page asks the phone for: positions, the screen, storage. */
+/** Requests of a page to the phone: positions, wake lock, storage. */
 import { expect } from 'bun:test'
 import type { BrowserContext, Page } from 'playwright-core'
 import { until } from '#tests/helpers/wait.ts'
 import { firstMinute, PLACE, type Phone, type walkApp, keptOn } from './walk-harness.ts'
 
-/** What the page has asked the phone for. */
+/** Requests that the page made to the phone. */
 export interface Asked {
   /** Times of requests for a position, by the page's clock. */
   readonly positions: number[]
@@ -12,7 +12,7 @@ export interface Asked {
   persist: number
 }
 
-/** Notes what the page asks the phone for, and passes it on. */
+/** Records the page's requests to the phone, and passes them on. */
 const watchPhone = (context: BrowserContext): Promise<unknown> =>
   context.addInitScript(() => {
     const asked: Asked = { positions: [], locks: [], persist: 0 }
@@ -42,17 +42,20 @@ export const askedOf = (page: Page) =>
     return { positions, persist, awake: locks.filter(({ released }) => !released).length }
   })
 
-/** The screen goes dark, or another app comes to the front; headless Chromium knows neither. */
+/**
+ * Simulates that the screen turns off or another app comes to the front, which headless Chromium does not
+ * support.
+ */
 export const look = (page: Page, visibilityState: 'hidden' | 'visible'): Promise<void> =>
   page.evaluate(async (state) => {
     Object.defineProperty(document, 'visibilityState', { get: () => state, configurable: true })
-    // The browser takes the lock back when nobody looks.
+    // The browser releases the lock of a hidden page.
     const { asked } = globalThis as unknown as { asked?: { locks?: WakeLockSentinel[] } }
     if (state === 'hidden') await Promise.all(asked?.locks?.map((lock) => lock.release()) ?? [])
     document.dispatchEvent(new Event('visibilitychange'))
   }, visibilityState)
 
-/** The phone looks for a place and does not find it yet. */
+/** The phone searches for a position without finding one. */
 export const holdPlace = (page: Page): Promise<void> =>
   page.evaluate(() => {
     navigator.geolocation.getCurrentPosition = (tell, fail) =>
@@ -60,14 +63,14 @@ export const holdPlace = (page: Page): Promise<void> =>
   })
 export const searches = (page: Page): Promise<unknown> => page.waitForFunction(() => 'tell' in globalThis)
 
-/** The phone finds the place that it was held from. */
+/** The phone finds the position that was held back. */
 export const tellPlace = (page: Page): Promise<void> =>
   page.evaluate((coords) => {
     const { tell } = globalThis as unknown as { tell: PositionCallback }
     tell({ coords: { ...coords, altitude: null, speed: null }, timestamp: Date.now() } as GeolocationPosition)
   }, PLACE)
 
-/** The phone gives up after the time that the app gave it. */
+/** The phone gives up after the app's timeout. */
 export const findNoPlace = (page: Page): Promise<void> =>
   page.evaluate(() => (globalThis as unknown as { fail: () => void }).fail())
 
@@ -75,18 +78,18 @@ export const findNoPlace = (page: Page): Promise<void> =>
 const lastMs = async (page: Page): Promise<number> =>
   (await keptOn<{ lastMs?: number }>(page, 'pauses'))?.lastMs ?? 0
 
-/** The service's time is that of the end of a step: the app would take a longer one for a wrong clock. */
+/** The service's time is that of the end of a step: a longer one would look like a wrong clock to the app. */
 const STEP_MS = 15_000
-/** Simulated time begins so long ago. */
+/** How long ago simulated time begins. */
 const AGO_MS = 3 * 3_600_000
 
-/** A place so many metres to the north. */
+/** A place this many metres to the north. */
 export const north = (metres: number) => ({ ...PLACE, latitude: PLACE.latitude + metres / 111_195 })
 
 export interface Recorder extends Phone {
-  /** Lets time pass. */
+  /** Advances time. */
   readonly move: (ms: number) => Promise<void>
-  /** The phone is so many metres to the north, and the app takes that position. */
+  /** The phone moves this many metres to the north, and the app takes that position. */
   readonly arrive: (metres: number) => Promise<void>
 }
 /** A pilgrim who records, on a clock that the test moves. */
@@ -128,7 +131,7 @@ export async function newRecorder(app: ReturnType<typeof walkApp>): Promise<Reco
   }
 }
 
-/** Has the page ask for the configuration, and holds the answer. */
+/** Makes the page request the configuration, and holds back the response. */
 export async function holdConfig(app: ReturnType<typeof walkApp>, page: Page) {
   const held = Promise.withResolvers<() => Promise<void>>()
   await page.route(

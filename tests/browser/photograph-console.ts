@@ -1,4 +1,4 @@
-/** `bun run console:photographs`: pictures of every view of a running console, to look at. */
+/** `bun run console:photographs`: takes pictures of every view of a running console. */
 import { mkdirSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import type { Browser, Page, Route } from 'playwright-core'
@@ -6,14 +6,14 @@ import { readCommandLine } from '#shared/runtime/command-line.ts'
 import { launchBrowser } from './launch-browser.ts'
 import { openView, signIn, type View, VIEWS } from './console-tour.ts'
 
-/** Charts and maps are drawn after their data has come. */
+/** Charts and maps are drawn after their data arrive. */
 const SETTLE_MS = 1_200
 
 type Detail = readonly [name: string, open: (page: Page) => Promise<unknown>]
 
 const segment = (page: Page, index: number) => page.locator('.person .segments button').nth(index).click()
 
-/** What is opened within a view, one after the other. */
+/** Details opened within a view, one after the other. */
 const DETAILS: Partial<Readonly<Record<View, readonly Detail[]>>> = {
   now: [['palette', (page) => page.keyboard.press('Control+k')]],
   people: [
@@ -29,7 +29,7 @@ const DETAILS: Partial<Readonly<Record<View, readonly Detail[]>>> = {
       async (page) => {
         await segment(page, 1)
         await page.locator('.point-time').first().waitFor()
-        // Soon after midnight the latest day has next to nothing.
+        // Shortly after midnight the latest day is nearly empty.
         const days = page.locator('.person .panel select')
         if ((await days.locator('option').count()) > 1) await days.selectOption({ index: 1 })
         await page.waitForTimeout(SETTLE_MS)
@@ -83,10 +83,10 @@ const DETAILS: Partial<Readonly<Record<View, readonly Detail[]>>> = {
   ],
 }
 
-/** Dialogs, which would lie over what comes next. */
+/** Dialogs, which would cover the next picture. */
 const CLOSED: ReadonlySet<string> = new Set(['palette', 'erase', 'counted', 'pause', 'end'])
 
-/** Lets a request through and alters the data of its answer. */
+/** Passes a request on and modifies the data of its response. */
 const altered = (change: (data: Record<string, unknown>) => object) => async (route: Route) => {
   const response = await route.fetch()
   const { data, ...rest } = (await response.json()) as { data: Record<string, unknown> }
@@ -125,14 +125,14 @@ const ENDED = {
   ending: { flush: 'done', cards: { done: 31_248, total: 50_000 }, summary: 'waiting' },
 }
 
-/** Opens a view anew, signed in as before. */
+/** Reopens a view, still signed in. */
 async function openAnew(page: Page, view: View): Promise<void> {
   await page.reload()
   await page.locator('.console').waitFor()
   await openView(page, view)
 }
 
-/** Each is opened after the one before was taken back. */
+/** Each is opened after the previous one was undone. */
 const STATES: readonly Detail[] = [
   [
     'incident',
@@ -202,7 +202,7 @@ A picture whose name ends in -whole shows a view with everything below. After th
 that a healthy service does not show: an incident, a lost connection, used-up calls, the end. Their answers are altered
 on their way to the page; nothing is changed in the service.`
 
-/** Widths with the height that goes with them; other widths get that of a desk. */
+/** Heights for special widths; other widths get a desktop height. */
 const HEIGHTS: Readonly<Record<number, number>> = { 390: 844, 3_840: 2_160 }
 const DESK_HEIGHT = 900
 const MOST_HIGH = 6_000
@@ -278,7 +278,7 @@ async function photographAll(browser: Browser, shot: Shot): Promise<void> {
       await photograph(page, shot, `${view}-${name}`)
       if (CLOSED.has(name)) await page.keyboard.press('Escape')
     }
-    // A dialog would lie over the navigation.
+    // A dialog would cover the navigation.
     await page.keyboard.press('Escape')
   }
   for (const [name, open] of shot.states ? STATES : []) {
@@ -291,7 +291,7 @@ async function photographAll(browser: Browser, shot: Shot): Promise<void> {
   await context.close()
 }
 
-/** A picture of what is in sight; and where the view is longer, one of all of it. */
+/** Takes a picture of the visible part, and of the whole view if it is longer. */
 async function photograph(page: Page, { width, theme, language, to }: Shot, name: string): Promise<void> {
   await page.waitForTimeout(SETTLE_MS)
   const save = (ending: string) =>

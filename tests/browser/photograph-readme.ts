@@ -1,4 +1,4 @@
-/** `bun run readme:photographs`: the pictures of the project's README, of a running demo. */
+/** `bun run readme:photographs`: takes the pictures of the project's README from a running demo. */
 import { join } from 'node:path'
 import type { Browser, Page } from 'playwright-core'
 import { readCommandLine } from '#shared/runtime/command-line.ts'
@@ -15,7 +15,7 @@ Start "bun run demo" first and wait until its crowd is in the present; its welco
 const FOLDER = join(import.meta.dir, '../../proxy/pages/pictures')
 const PHONE = { width: 390, height: 720 }
 const DESK = { width: 1_280, height: 800 }
-/** Data, fonts and the crowd are there. */
+/** Time until data, fonts and the crowd are shown. */
 const SETTLE_MS = 6_000
 
 async function shoot(

@@ -21,7 +21,7 @@ beforeAll(async () => {
 }, 2 * STACK_TIMEOUT_MS)
 afterAll(() => stack?.close())
 
-/** Text in sight in Chinese or Japanese, without the names of the languages that can be chosen. */
+/** Visible text in Chinese or Japanese, without the names of the languages in the language menu. */
 const chineseIn = (): string[] => {
   const names = 'option, nav[class="row"] a[hreflang], button[lang]'
   const texts: string[] = []

@@ -1,4 +1,4 @@
-/** Pages of links in every state, drawn by the service's own renderer for a pilgrim who walks near Dajia. */
+/** Share pages in every state, rendered by the service for a pilgrim near Dajia. */
 import { join } from 'node:path'
 import type { Language } from '#shared/contracts/bot.ts'
 import { readRoute } from '#shared/runtime/config/read-route.ts'
@@ -17,11 +17,11 @@ const STEP_M = 75
 const faults: string[] = []
 const way = readRoute(join(import.meta.dir, '../tools/crowd/route.geojson'), faults)
 
-/** What the service answers who asks for the route. */
+/** The service's response for the route. */
 export const routeAnswer = (): Promise<string> =>
   createRouteAnswer({ current: way })(new Request('https://walk.test/'), undefined).text()
 
-/** A point a minute, up to 31 km along the route, as a phone without a clear sky measures it. */
+/** A point per minute, up to 31 km along the route, with the errors of a phone without a clear sky. */
 const walked = (minutes: number, silentMinutes: number): Fix[] =>
   Array.from({ length: minutes + 1 }, (_, i) => {
     const { lat, lng } = way.route!.at(31_000 - (minutes - i) * STEP_M)
@@ -46,7 +46,7 @@ const textsIn = (language: Language) =>
     nowMs: NOW_MS,
   })
 
-/** The HTML of a state. @param url address of the page, of whose server the card comes */
+/** The HTML of a state. @param url URL of the page; the card comes from the same server */
 export function shareInState(state: ShareState, language: Language, url: string): string {
   const texts = textsIn(language)
   if (state === 'gone') {

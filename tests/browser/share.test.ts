@@ -1,4 +1,4 @@
-/** The page of a link in a browser: its looks, that it goes on by itself, and that it ends. */
+/** The share page in a browser: its looks, its automatic updates, and its end. */
 import { expect, test } from 'bun:test'
 import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
@@ -89,7 +89,7 @@ describeBothStacks('the page of a link in a browser', (stack) => {
     'a link that is %s',
     async (_name, [state, language, width, colorScheme, says]) => {
       const html = shareInState(state, language, `https://localhost:${stack.port}/s/${'x'.repeat(24)}`)
-      // It is asked for every 30 seconds.
+      // It is requested every 30 seconds.
       expect(gzipSync(html).length).toBeLessThan(3_500)
       const headers = { 'Content-Security-Policy': SHARE_POLICY }
       const loads: Promise<number>[] = []
@@ -150,7 +150,7 @@ describeBothStacks('the page of a link in a browser', (stack) => {
       const { page } = opened
       await page.evaluate(() => Object.assign(globalThis, { sameDocument: true }))
       const way = () => page.locator('.map').getAttribute('data-way')
-      /** How many pixels of the map are walked. */
+      /** Number of pixels of the map with the walked way. */
       const walkedPixels = () =>
         page.evaluate(() => {
           const canvas = document.querySelector<HTMLCanvasElement>('canvas.crowd')!
@@ -167,7 +167,7 @@ describeBothStacks('the page of a link in a browser', (stack) => {
       await page.locator('.map-controls button').first().focus()
       await page.evaluate(() => Object.assign(document.querySelector('.map')!, { sameMap: true }))
       await walk(userId, 20)
-      // The page asks again at once when the network is back.
+      // The page retries at once when the network is back.
       await until(
         async () => {
           await page.evaluate(() => dispatchEvent(new Event('online')))
@@ -177,7 +177,7 @@ describeBothStacks('the page of a link in a browser', (stack) => {
         { everyMs: 1_200 },
       )
       await until(async () => (await walkedPixels()) > pixels, 'the longer way')
-      // The map is the same, and the keyboard where it was.
+      // The map stays the same element, and the focus stays.
       expect(await page.evaluate(() => 'sameMap' in document.querySelector('.map')!)).toBe(true)
       expect(await page.evaluate(() => document.activeElement?.closest('.map') !== null)).toBe(true)
       expect(await page.evaluate(() => 'sameDocument' in globalThis)).toBe(true)

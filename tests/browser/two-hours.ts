@@ -1,6 +1,6 @@
 /**
- * A recorded walk in simulated time, with dead zones, reloads, a crash, a pause, two windows, a service that is killed
- * and a new release: it ends with exactly the kilometres of a plain replay, and with every check-in once.
+ * A recorded walk in simulated time, with dead zones, reloads, a crash, a pause, two windows, a killed
+ * service and a new release: it ends with exactly the kilometres of a plain replay, and each check-in once.
  */
 import { expect } from 'bun:test'
 import type { BrowserContext, Page } from 'playwright-core'
@@ -23,7 +23,7 @@ import recorded from './recorded-walk.json'
 import { checkInButton, storedOf, waitingOf, type WalkApp, worksOffline, keptOn } from './walk-harness.ts'
 import { releaseAgain } from './walk-release.ts'
 
-/** The positions that the phone gives to the app, and what the app has done with them. */
+/** A position that the phone gave to the app, and what the app did with it. */
 interface Fix {
   readonly t: number
   readonly lat: number
@@ -33,8 +33,8 @@ interface Fix {
 }
 
 /**
- * Every position that the browser gave to the app, as it gave it. Each page counts the positions that it still waits
- * for, and notes the values that a window has changed, which its database may refuse.
+ * Records every position that the browser gave to the app. Each page counts the positions that it still waits
+ * for, and records the values changed by a window, which its database may reject.
  */
 async function watchFixes(context: BrowserContext): Promise<Fix[]> {
   const fixes: Fix[] = []
@@ -71,26 +71,26 @@ async function watchFixes(context: BrowserContext): Promise<Fix[]> {
   return fixes
 }
 
-/** What the phone has done with the positions so far. */
+/** How far the phone has processed the positions. */
 interface Taken {
   /** Time of the last position that it took. */
   readonly lastMs: number
-  /** The state of its filter after the last position that is on the device. */
+  /** State of its filter after the last stored position. */
   readonly filter: FilterState
-  /** It asks once in 30 s. */
+  /** Whether it is resting and asks every 30 s. */
   readonly rests: boolean
-  /** It waits for a position that it has asked for. */
+  /** Whether it waits for a requested position. */
   readonly asks: boolean
 }
 
-/** A value of the app as it last changed: on its way to the database, or in it. */
+/** The last value of the app under a name, stored or about to be. */
 const lastValue = async <T>(page: Page, name: string): Promise<T | undefined> =>
   (await page.evaluate(
     (name) => (globalThis as unknown as { heard: Record<string, T> }).heard[name],
     `walk-${name}`,
   )) ?? keptOn<T>(page, name)
 
-/** @param page of the windows of the phone */
+/** @param page any window of the phone */
 async function takenOn(page: Page): Promise<Taken> {
   const windows = await Promise.all(
     page
@@ -115,8 +115,8 @@ async function takenOn(page: Page): Promise<Taken> {
 const whole = (fix: Fix) => ({ ...fix, altitude: null, speed: null })
 
 /**
- * The phone is through with a position: it is on the device, or it is one of those that are left out. A page that ends
- * earlier may lose it, and how many it misses at rest would depend on how busy the machine is.
+ * Whether the phone has processed a position: it is stored or skipped. A page that ends earlier may lose it,
+ * and the number of positions missed at rest would depend on the machine's load.
  */
 const isThrough = ({ lastMs, filter, asks }: Taken, fix: Fix): boolean =>
   !asks && lastMs >= fix.t && filterFix(filter, whole(fix)).record.length === 0
@@ -129,35 +129,35 @@ type Position = readonly [lat: number, lng: number, s: number]
 /** Latitude, longitude, and seconds since the start: the first two hours of a walk in Istria. */
 export const WALK = recorded as unknown as readonly Position[]
 
-/** Whole seconds, so many hours ago. */
+/** Whole seconds, this many hours ago. */
 export const hoursAgo = (hours: number): number =>
   Math.floor((Date.now() - hours * 3_600_000) / 1_000) * 1_000
 
-/** The phone of somebody who walks. */
+/** A walking pilgrim's phone. */
 export interface WalkingPhone {
   readonly app: WalkApp
   readonly context: BrowserContext
-  /** Who walks now. */
+  /** The current pilgrim. */
   userId: string
-  /** The page that is in front. */
+  /** The page in the foreground. */
   page: Page
-  /** Opens the app in another page, which is in front from then on. */
+  /** Opens the app in another page, which becomes the foreground page. */
   readonly reopen: () => Promise<void>
 }
 
-/** What is walked, and what happens on the way. */
+/** A walk and the events on the way. */
 export interface Day {
   readonly positions: readonly Position[]
   /** The start by the simulated clock. */
   readonly startMs: number
-  /** Windows of the app that are open. Default: 1. */
+  /** Number of open windows of the app. Default: 1. */
   readonly windows?: number
-  /** Before this position the phone takes over the walk of another pilgrim. */
+  /** Before this position the phone takes over another pilgrim's walk. */
   readonly takenOverAt?: number
   /** The positions at which the pilgrim checks in. */
   readonly checkIns: ReadonlySet<number>
   readonly isDead: (i: number) => boolean
-  /** Accuracy of a position, in metres. Null: the app gets none, or can keep none. */
+  /** Accuracy of a position, in metres. Null: the app gets none, or cannot store it. */
   readonly accuracy: (i: number) => number | null
   /** Called before a position. */
   readonly happen: (i: number, phone: WalkingPhone) => Promise<unknown>
@@ -175,14 +175,14 @@ const DEAD_ZONES = [
 const become = async ({ stack }: WalkApp, status: object): Promise<void> =>
   expect((await setStatus(stack, status)).status).toBe(200)
 
-/** What may happen to a phone, and to what it sends to. */
+/** Events that may happen to a phone and to the service. */
 export const EVENTS = {
-  /** The app is open before time goes on: its limit for the database is of simulated time. */
+  /** The app is open before time continues, because its timeout for the database uses simulated time. */
   async reload({ page }) {
     await page.reload()
     await page.locator('[data-resting]').waitFor()
   },
-  /** Two windows; the one that records is closed. */
+  /** With two windows, the recording one is closed. */
   async anotherWindow(phone) {
     const first = phone.page
     await phone.reopen()
@@ -238,26 +238,26 @@ export interface Surroundings {
   offline: () => boolean
 }
 
-/** What differs between identities. */
+/** Parts that depend on the identity setting. */
 export interface Walker {
   /** Called before the app is opened. */
   readonly prepare?: (context: BrowserContext, around: Surroundings) => Promise<void>
-  /** The first minute. @returns the pilgrim's id */
+  /** Registers. @returns the pilgrim's id */
   readonly begin: (page: Page) => Promise<string>
   /** Called at each position of the walk. */
   readonly onPosition?: (i: number, page: Page) => Promise<void>
-  /** Headers with which a pilgrim's requests prove who they are. */
+  /** Headers that authenticate a pilgrim's requests. */
   readonly proof: (userId: string) => Promise<Record<string, string>>
 }
 
-/** A time without positions, by the app's own log. */
+/** A time without positions, from the app's own log. */
 interface Gap {
   readonly cause: string
   readonly from: number
   readonly to: number
 }
 
-/** What the browser gave to the recorder, what the app says it has not recorded, and whose walk it is. */
+/** Positions given to the recorder, gaps that the app reports, and the walk's owner. */
 interface Walked {
   readonly fixes: readonly Fix[]
   readonly gaps: readonly Gap[]
@@ -266,8 +266,8 @@ interface Walked {
 }
 
 /**
- * Takes over the walk of a new pilgrim and goes on recording.
- * @returns whose walk it is, and by how much the simulated time was moved
+ * Takes over the walk of a new pilgrim and continues recording.
+ * @returns the new pilgrim, and how far simulated time advanced
  */
 async function takeOver({ app, page, context }: WalkingPhone): Promise<{ userId: string; movedMs: number }> {
   const userId = appIdOf(crypto.getRandomValues(new Uint8Array(BYTES)))
@@ -281,7 +281,7 @@ async function takeOver({ app, page, context }: WalkingPhone): Promise<{ userId:
   const isTaken = async () => {
     await context.clock.runFor(1_000)
     movedMs += 1_000
-    // What waits of the walk before is sent first.
+    // Pending data of the previous walk are sent first.
     for (const name of ['Yes, that is me', 'Send now']) {
       const button = page.getByRole('button', { name })
       if (await button.isVisible()) await button.click()
@@ -294,7 +294,7 @@ async function takeOver({ app, page, context }: WalkingPhone): Promise<{ userId:
   return { userId, movedMs }
 }
 
-/** A phone at a place gives it again so often; the browser gives it once. */
+/** Interval at which a phone repeats its position; the browser reports it once. */
 const STEP_MS = 30_000
 
 async function walk(app: WalkApp, walker: Walker, day: Day): Promise<Walked[]> {
@@ -310,10 +310,11 @@ async function walk(app: WalkApp, walker: Walker, day: Day): Promise<Walked[]> {
   await using opened = await app.newPhone({ geolocation: placeOf(positions[0]!, 8) })
   const { context } = opened
   const fixes = await watchFixes(context)
-  /** The recorder does not get them. */
+  /** Positions of check-ins, which the recorder does not get. */
   const ofCheckIns = new Set<Fix>()
   await walker.prepare?.(context, around)
-  // The service's clock is the simulated one, too: the page's own, which runs ahead of this process while it is moved.
+  // The service's clock is simulated too: the page's own, which runs ahead of this process while it is
+  // advanced.
   await context.route('**/api/event/config', async (route) => {
     const page = route.request().frame().page()
     const answer = offline ? null : await app.stack.fetch('/api/event/config').catch(() => null)
@@ -348,7 +349,7 @@ async function walk(app: WalkApp, walker: Walker, day: Day): Promise<Walked[]> {
       await phone.page.locator('[data-resting]').waitFor()
     },
   }
-  /** The phone gives a position, and the app is through with it. */
+  /** The phone gives a position, and waits until the app has processed it. */
   const beAt = async (i: number): Promise<void> => {
     const accuracy = day.accuracy(i)
     if (accuracy === null) return
@@ -365,7 +366,7 @@ async function walk(app: WalkApp, walker: Walker, day: Day): Promise<Walked[]> {
     await until(isTaken, `position ${i} of the walk`, { everyMs: 5 })
   }
   const parts: Walked[] = []
-  /** Ends the part of the pilgrim who walks now. */
+  /** Ends the current pilgrim's part. */
   const endPart = async (from: number, before: number): Promise<void> => {
     const { pauses: gaps } = (await lastValue<{ pauses: Gap[] }>(phone.page, 'pauses'))!
     const sum = parts.reduce((all, part) => all + part.fixes.length, 0)
@@ -378,7 +379,7 @@ async function walk(app: WalkApp, walker: Walker, day: Day): Promise<Walked[]> {
     await checkInButton(phone.page).click()
     await phone.page.locator('[data-state]').waitFor()
     for (const fix of fixes.slice(given)) ofCheckIns.add(fix)
-    // The next one is another instant.
+    // The next one gets another instant.
     await context.clock.runFor(1)
     nowMs++
   }
@@ -445,8 +446,8 @@ async function walk(app: WalkApp, walker: Walker, day: Day): Promise<Walked[]> {
 }
 
 /**
- * Walks, and expects what a plain phone would have counted that sends the same positions when it is over: without rough
- * ones, and without what the app itself says it has not recorded.
+ * Walks, and expects the figures of a plain phone that sends the same positions afterwards, without rough
+ * ones and without the gaps that the app reports.
  */
 export async function walkAndCompare(app: WalkApp, walker: Walker, day: Day): Promise<readonly Walked[]> {
   const parts = await walk(app, walker, day)
@@ -468,7 +469,7 @@ async function compare(app: WalkApp, walker: Walker, { fixes, gaps, userId, chec
   const recorded = fixes.filter(
     (fix) => !isRough(fix) && !gaps.some(({ from, to }) => fix.t > from && fix.t < to),
   )
-  // A new watch is given the last place, and the next one in the same millisecond: the first one counts.
+  // A new watch gets the last position, and the next one in the same millisecond: the first one counts.
   const once = recorded.filter(({ t }, n) => recorded.findIndex((fix) => fix.t === t) === n)
   const checkIns = own.checkins.map(({ t, lat, lng }) => ({ t: Date.parse(t), lat, lng, accuracy: GOOD_M }))
   const points = plainlyRecorded(once, checkIns).map(({ t, lat, lng }) => ({ lat, lng, timestamp: t }))
@@ -480,7 +481,7 @@ async function compare(app: WalkApp, walker: Walker, { fixes, gaps, userId, chec
   expect(mine.carbon_kg).toBe(theirs.carbon_kg)
 }
 
-/** What the filter leaves of positions, by one phone that nothing happens to. */
+/** Positions that the filter keeps on a phone without any events. */
 function plainlyRecorded(fixes: readonly Fix[], checkIns: readonly Fix[]): readonly Fix[] {
   let state = EMPTY
   return [...fixes, ...checkIns]
@@ -499,7 +500,7 @@ function plainlyRecorded(fixes: readonly Fix[], checkIns: readonly Fix[]): reado
 /** Walks for two hours. */
 export async function walkTwoHours(app: WalkApp, walker: Walker): Promise<void> {
   const [{ userId }] = (await walkAndCompare(app, walker, TWO_HOURS)) as [Walked]
-  // Few positions of the recording were missed, so the file itself gives nearly the same.
+  // Few positions of the recording were missed, so the file itself gives nearly the same result.
   const file = newPilgrimId()
   const points = WALK.map(([lat, lng, s]) => ({ lat, lng, timestamp: TWO_HOURS.startMs + s * 1_000 }))
   const sent = await app.stack.fetch('/api/event/track/sync', {

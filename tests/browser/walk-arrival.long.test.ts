@@ -1,4 +1,7 @@
-/** When the pilgrim arrives: every view of the app tells the same time, also on a phone that has recorded nothing. */
+/**
+ * The pilgrim's arrival times: every view of the app shows the same, even on a phone that has recorded
+ * nothing.
+ */
 import { expect, test } from 'bun:test'
 import { join } from 'node:path'
 import { trackSyncEndpoint } from '#shared/contracts/tracking.ts'
@@ -26,7 +29,7 @@ describeOnServers('arrival', () => {
       timestamp: Date.now() - (41 - i) * MINUTE_MS,
     }))
     await dataOf(await syncTrack(app.stack, userId, way), trackSyncEndpoint)
-    // The phone knows its place, and no pace.
+    // The phone knows its position, but no pace.
     await checkInButton(page).click()
     await page.locator('[data-state=counted]').waitFor()
     await page.reload()

@@ -1,4 +1,4 @@
-/** The phone's clock is set while there is no network, and the phone gives a place that it has kept. */
+/** The phone's clock is changed while offline, and the phone returns a cached position. */
 import { expect, test } from 'bun:test'
 import type { Page } from 'playwright-core'
 import type { QueuedPoint } from '#shared/client/index.ts'
@@ -9,7 +9,7 @@ import { look, newRecorder, north } from './phone-watch.ts'
 const MINUTE = 60_000
 const HOUR = 60 * MINUTE
 
-/** What waits on the device, oldest first. */
+/** Pending points on the device, oldest first. */
 const pointsOn = (page: Page): Promise<QueuedPoint[]> =>
   page.evaluate(
     () =>
@@ -35,7 +35,7 @@ interface Stub {
   readonly told: PositionCallback[]
 }
 
-/** From now on the test says which places the phone gives, and how old they are. */
+/** Lets the test control which positions the phone returns, and their age. */
 const stubPositions = (page: Page): Promise<void> =>
   page.evaluate(() => {
     const stub: Stub = { told: [] }
@@ -44,7 +44,7 @@ const stubPositions = (page: Page): Promise<void> =>
     Object.assign(globalThis, { stub })
   })
 
-/** Gives a place to whoever has asked last. */
+/** Answers the latest position request. */
 async function tell(page: Page, { latitude, longitude, accuracy }: Place, ageMs: number): Promise<void> {
   await page.waitForFunction(() => (globalThis as unknown as { stub: Stub }).stub.told.length > 0)
   await page.evaluate(
@@ -84,7 +84,7 @@ export function clockTests(app: WalkApp): void {
   })
 
   test('a clock that is set back while the app is closed is noticed at its next start', async () => {
-    // The clock is fast and is set right, or is right and loses a day.
+    // A fast clock is corrected, or a correct clock loses a day.
     for (const [beforeMs, afterMs] of [
       [HOUR, 0],
       [0, -24 * HOUR],

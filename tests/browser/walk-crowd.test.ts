@@ -1,4 +1,4 @@
-/** What consent, map and share view say of the public map, where it shows crowds and where it shows single pilgrims. */
+/** What consent, map and share view say about the public map, with crowds and with single pilgrims. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { dataEndpoint } from '#shared/contracts/tracking.ts'
 import { distanceMm } from '#shared/core/rules/geo.ts'
@@ -49,7 +49,7 @@ for (const { crowd, sentence, other, version, note } of CASES)
     await photograph(page, `share-view-crowd-${crowd}`, true)
 
     await checkIn(stack, userId, PLACE)
-    // The others are hundreds of metres apart: no small cell holds a crowd.
+    // The others are hundreds of metres apart: no small cell contains a crowd.
     for (const i of Array.from({ length: crowd - 1 }).keys())
       await checkIn(stack, newPilgrimId(), { lat: PLACE.lat, lng: PLACE.lng + 0.001 * (i + 1) })
     const points = await until(async () => {

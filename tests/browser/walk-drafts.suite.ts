@@ -1,6 +1,6 @@
 /**
- * The phone ends the page, or a new release loads it anew, while something is begun: it is there when the app comes
- * back.
+ * The phone ends the page, or a new release reloads it, during an unfinished input: it is restored when the
+ * app returns.
  */
 import { expect, test } from 'bun:test'
 import type { Page } from 'playwright-core'
@@ -17,7 +17,7 @@ const PNG = Buffer.from(
 )
 const picture = { name: 'dog.png', mimeType: 'image/png', buffer: PNG }
 
-/** The app's page is ended, and opened again. */
+/** Ends the app's page, and opens it again. */
 async function end(app: WalkApp, page: Page, view = ''): Promise<void> {
   await page.goto('about:blank')
   await page.goto(app.address(view))
@@ -38,7 +38,7 @@ export function draftTests(app: WalkApp): void {
     await page.goto(app.address('#me'))
     expect(await page.getByLabel('Name', { exact: true }).inputValue()).toBe('Aunt Li')
     await page.getByLabel('Name', { exact: true }).fill('Aunt Lin')
-    // Too short to be saved when the field is left.
+    // Too short to be saved when the field loses focus.
     await page.getByLabel('Phone', { exact: true }).fill('0912')
     await page.goto(app.address('#restore'))
     await page.getByLabel('Word 3', { exact: true }).fill('abandon')
@@ -58,7 +58,7 @@ export function draftTests(app: WalkApp): void {
     await page.getByRole('button', { name: 'Send', exact: true }).click()
     await page.getByText('Thank you. It arrived').waitFor()
     expect(await (await readAs(app.stack, 'manager', 'feedback')).text()).toContain('feedback-image')
-    // It is with the report now, and in no other.
+    // It belongs to that report now, and to no other.
     await end(app, page, '#feedback')
     await page.getByLabel('What happened?').waitFor()
     expect(await page.getByAltText('Your picture').count()).toBe(0)
@@ -70,7 +70,7 @@ export function draftTests(app: WalkApp): void {
     await holdPlace(page)
     await checkInButton(page).click()
     await searches(page)
-    // The first window is at it: the second one leaves it alone.
+    // The first window is working on it: the second one does nothing.
     const other = await context.newPage()
     await other.goto(app.address('?lang=en'))
     await checkInButton(other).waitFor()
@@ -81,7 +81,7 @@ export function draftTests(app: WalkApp): void {
     await end(app, page)
     await checkInButton(page).waitFor()
     expect(await checkInsOf(userId)).toBe(1)
-    // Long ago: nobody is checked in at another place than they meant.
+    // Too long ago: no check-in at another place than intended.
     await holdPlace(page)
     await checkInButton(page).click()
     await searches(page)

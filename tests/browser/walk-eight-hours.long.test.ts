@@ -1,7 +1,7 @@
 /**
- * Eight hours on foot in simulated time, with faults of every kind in the order of a seed (`EIGHT_HOURS_SEED`), in one
- * to three windows, and with another walk taken over in the middle. The service has as many kilometres and check-ins of
- * each pilgrim as were walked, without what the app's log of gaps names. `EIGHT_HOURS_LAPS=0.5` walks one hour.
+ * Eight hours on foot in simulated time, with all kinds of faults in random order (`EIGHT_HOURS_SEED`), in
+ * one to three windows, and another walk taken over halfway. The service has each pilgrim's kilometres and
+ * check-ins as walked, except for the gaps in the app's log. `EIGHT_HOURS_LAPS=0.5` walks one hour.
  */
 import { expect, test } from 'bun:test'
 import { post } from '#tests/helpers/pilgrim.ts'
@@ -24,12 +24,12 @@ const SETTINGS = {
   EVENT_LIMIT_USER_WRITE: '1000',
 }
 
-/** A fault that lasts some positions. */
+/** A fault that lasts for some positions. */
 interface Fault {
   readonly begin?: (phone: WalkingPhone) => Promise<unknown>
   readonly end?: (phone: WalkingPhone) => Promise<unknown>
   readonly isDead?: boolean
-  /** Metres; null: the app gets no position, or can keep none. */
+  /** Metres; null: the app gets no position, or cannot store it. */
   readonly accuracy?: number | null
 }
 
@@ -88,7 +88,7 @@ const FAULTS: Readonly<Record<string, Fault>> = {
     },
     async end(phone) {
       const { page } = phone
-      // A reading of the profile may have been too slow for a clock that runs ahead.
+      // A profile read may have been too slow for a clock that runs ahead.
       await lookAgain(phone)
       await page.getByRole('button', { name: 'I agree again' }).click()
       await page.getByRole('button', { name: 'Start recording' }).click()
@@ -97,7 +97,7 @@ const FAULTS: Readonly<Record<string, Fault>> = {
   },
 }
 
-/** The walk there, back, there … */
+/** The walk out, back, out … */
 function laps(): Day['positions'] {
   const lapS = WALK.at(-1)![2] + 31
   const back = WALK.toReversed().map(([lat, lng, s]) => [lat, lng, WALK.at(-1)![2] - s] as const)
@@ -111,7 +111,7 @@ interface Case {
   readonly isTakenOver?: boolean
 }
 
-/** Every kind of fault in each round, in another order; they do not overlap. */
+/** Every kind of fault in each round, in a different order, without overlaps. */
 function dayOf(
   seed: number,
   { windows, isTakenOver = false }: Case,
@@ -135,7 +135,7 @@ function dayOf(
     begins.set(i, fault)
     ends.set(i + lasts, fault)
     for (let at = i; at < i + lasts; at++) faults.set(at, fault)
-    // Recording begins anew, perhaps at rest: the phone is asked for a place only when time has passed.
+    // Recording restarts, perhaps at rest: the phone is asked for a position only after some time.
     if (name === 'consentTakenBack') faults.set(i + lasts, fault)
     // Between two faults.
     if (isTakenOver && i > positions.length / 2) takenOverAt ??= i + lasts + 3
@@ -191,7 +191,7 @@ describeOnServers('eight hours', () => {
         },
         day,
       )
-      // The log names no other times than those without a place that is exact, or without room for it.
+      // The log's gaps are only times without an exact position, or without free space.
       const timesMs = day.positions.map(([, , s]) => day.startMs + 6_000 + s * 1_000)
       const gaps = parts.flatMap((part) => part.gaps)
       const without = timesMs.filter((_, i) => day.accuracy(i) !== GOOD_M)

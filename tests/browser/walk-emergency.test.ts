@@ -1,4 +1,4 @@
-/** The numbers that the app shows in an emergency, for an event outside of Taiwan. */
+/** The emergency numbers in the app, for an event outside Taiwan. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { openEmbeddedTestStack, STACK_TIMEOUT_MS } from '#tests/helpers/open-test-stack.ts'
 import type { TestStack } from '#tests/helpers/test-stack.ts'

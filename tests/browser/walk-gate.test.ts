@@ -1,10 +1,10 @@
-/** Everything that the pilgrims' app sends passes one gate: no file of it makes requests by other means. */
+/** Everything that the pilgrims' app sends passes one check: no file of it makes requests otherwise. */
 import { expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 
 const APP = join(import.meta.dir, '../../proxy/pages/walk')
-/** Where requests are made otherwise, and of what. */
+/** Files with other requests, and their purpose. */
 const OTHERS: Readonly<Record<string, string>> = {
   'session/service.ts': 'createClient(',
 }

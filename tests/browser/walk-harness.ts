@@ -1,4 +1,4 @@
-/** The pilgrims' app in Chromium, on a stack with Caddy, with a place and a network that the test decides. */
+/** The pilgrims' app in Chromium, on a stack with Caddy, with a controlled position and network. */
 import { afterAll, beforeAll } from 'bun:test'
 import { X509Certificate } from 'node:crypto'
 import { connect } from 'node:tls'
@@ -12,12 +12,12 @@ import { until } from '#tests/helpers/wait.ts'
 import { BROWSER_TIMEOUT_MS, photograph } from './browser.ts'
 import { launchBrowser } from './launch-browser.ts'
 
-/** For each step of a test on a quiet machine. */
+/** Timeout of each step of a test on a quiet machine. */
 const STEP_MS = 30_000
 
 export const PLACE = { latitude: 24.15, longitude: 120.67, accuracy: 8 }
 
-/** An old phone in the sun, at a place, that allows the position. */
+/** An old phone in sunlight, at a place, with the position permission. */
 const PHONE: BrowserContextOptions = {
   locale: 'en-GB',
   timezoneId: 'Asia/Taipei',
@@ -37,7 +37,7 @@ export function walkApp(settings: Environment = {}, notifies = false) {
   let stack: RealTestStack
   beforeAll(async () => {
     stack = await openRealTestStack({ settings, apart: [] })
-    // Service workers need a connection that Chromium trusts.
+    // Service workers need a trusted connection.
     browser = await launchBrowser(
       [`--ignore-certificate-errors-spki-list=${await servedKey(stack)}`],
       notifies,
@@ -49,7 +49,7 @@ export function walkApp(settings: Environment = {}, notifies = false) {
   })
 
   const address = (path = '') => `https://localhost:${stack.port}/walk/${path}`
-  /** A phone that has never seen the app. */
+  /** A phone that has never opened the app. */
   async function newPhone(
     options: BrowserContextOptions = {},
     before: (context: BrowserContext) => Promise<void> = async () => undefined,
@@ -66,7 +66,7 @@ export function walkApp(settings: Environment = {}, notifies = false) {
     },
     address,
     newPhone,
-    /** A phone whose pilgrim has been through the first minute, in English. */
+    /** A phone with a registered pilgrim, in English. */
     async newPilgrim(
       name = 'Grandmother Wang',
       options: BrowserContextOptions = {},
@@ -81,7 +81,9 @@ export function walkApp(settings: Environment = {}, notifies = false) {
 
 export type WalkApp = ReturnType<typeof walkApp>
 
-/** Hash of the key of Caddy's certificate: Chromium is told to trust it, because no authority is installed. */
+/**
+ * Hash of the key of Caddy's certificate, which Chromium is told to trust, because no authority is installed.
+ */
 const servedKey = ({ port, ca }: RealTestStack): Promise<string> =>
   new Promise((resolve, reject) => {
     const socket = connect({ port, host: 'localhost', servername: 'localhost', ca }, () => {
@@ -100,19 +102,19 @@ export async function firstMinute(page: Page, name: string): Promise<void> {
   await known(page)
 }
 
-/** The service knows name and consent. */
+/** Resolves when the service has name and consent. */
 export const known = (page: Page): Promise<unknown> => hasKept(page, 'person', '"known":true')
 
 export const userIdOf = async (page: Page): Promise<string> =>
   (await keptOn<{ userId: string }>(page, 'person'))!.userId
 
-/** The service worker has all files and answers for the page. */
+/** Resolves when the service worker has all files and controls the page. */
 export const worksOffline = (page: Page): Promise<unknown> =>
   page.waitForFunction(() => navigator.serviceWorker.controller !== null)
 
 export const checkInButton = (page: Page) => page.getByRole('button', { name: 'Check in', exact: true })
 
-/** Pixels between the button and the tabs on a phone that lies on its side. */
+/** Pixels between the button and the tabs on a phone in landscape. */
 export async function roomOnItsSide(page: Page): Promise<number> {
   const upright = page.viewportSize()!
   await page.setViewportSize({ width: upright.height, height: upright.width })
@@ -125,13 +127,13 @@ export async function roomOnItsSide(page: Page): Promise<number> {
   return tabs!.y - button!.y - button!.height
 }
 
-/** Points and check-ins that wait on the device; 0 when nothing is shown. */
+/** Number of pending points and check-ins; 0 if nothing is shown. */
 export const waitingOf = (page: Page): Promise<number> =>
   page.evaluate(() => Number(document.querySelector<HTMLElement>('[data-waiting]')?.dataset.waiting ?? 0))
 
 type Act = readonly [store: 'points' | 'values', name?: string, value?: unknown]
 
-/** Reads from the app's database, or writes a value into it. Nothing where there is no database. */
+/** Reads from the app's database, or writes a value into it. Does nothing without a database. */
 const inDatabase = (page: Page, act: Act): Promise<unknown> =>
   page.evaluate(
     ([store, name, value]) =>
@@ -157,28 +159,28 @@ const inDatabase = (page: Page, act: Act): Promise<unknown> =>
     act,
   )
 
-/** What the phone has not sent: check-ins, points and what the pilgrim told. */
+/** Unsent entries: check-ins, points, and the pilgrim's input. */
 export const entriesOn = async (page: Page): Promise<Entry[]> =>
   (await inDatabase(page, ['points'])) as Entry[]
 
-/** What the app keeps under a name, such as `person`. */
+/** A stored value by name, such as `person`. */
 export const keptOn = async <T>(page: Page, name: string): Promise<T | undefined> =>
   (await inDatabase(page, ['values', `walk-${name}`])) as T | undefined
 
-/** All that the app keeps, as text. */
+/** All stored values, as text. */
 export const allKeptOn = async (page: Page): Promise<string> =>
   JSON.stringify([
     await inDatabase(page, ['values']),
     await page.evaluate(() => Object.entries(localStorage)),
   ])
 
-/** What another release, or another time, has kept. The app reads it at its next start. */
+/** Stores a value of another release or an earlier time, which the app reads at its next start. */
 export const keepOn = (page: Page, name: string, value: unknown): Promise<unknown> =>
   inDatabase(page, ['values', `walk-${name}`, value])
 
-/** Resolves when the app keeps something that has this text as JSON. */
+/** Resolves when a stored value contains this JSON text. */
 export const hasKept = (page: Page, name: string, text: string): Promise<unknown> =>
   until(async () => JSON.stringify(await keptOn(page, name))?.includes(text) ?? false, `${name} with ${text}`)
 
-/** How much of it there is, also where the page finds it too little to say. */
+/** Number of unsent entries, even if too few to be shown. */
 export const storedOf = async (page: Page): Promise<number> => (await entriesOn(page)).length

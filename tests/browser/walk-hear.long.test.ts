@@ -1,4 +1,6 @@
-/** What the app hears: the organisers' messages over the push service, the service's figures, a new privacy notice. */
+/**
+ * What the app receives: the organisers' messages by Web Push, the service's figures, a new privacy notice.
+ */
 import { afterAll, expect, test } from 'bun:test'
 import type { Page } from 'playwright-core'
 import { pushEndpoint } from '#shared/contracts/messages.ts'
@@ -15,7 +17,7 @@ import { callAs } from '#tests/helpers/test-stack.ts'
 const service = await startPushService()
 afterAll(() => service.stop())
 
-/** Headless Chromium has no push service of its own: it gets the subscription of the one of the test. */
+/** Headless Chromium has no push service: it gets a subscription of the test's one. */
 async function subscribeAs(page: Page, { subscription }: PushTestDevice): Promise<void> {
   await page.evaluate((given) => {
     let held: object | null = null
@@ -34,7 +36,7 @@ async function subscribeAs(page: Page, { subscription }: PushTestDevice): Promis
   }, subscription)
 }
 
-/** Somebody takes the phone in hand: the app asks the service anew. */
+/** The pilgrim returns to the app, which polls the service again. */
 const lookAgain = (page: Page): Promise<unknown> =>
   page.evaluate(() => document.dispatchEvent(new Event('visibilitychange')))
 
@@ -69,7 +71,7 @@ describeOnServers('hearing the organisers', () => {
       () => service.received.find(({ endpoint }) => endpoint === device.subscription.endpoint),
       'the message at the push service',
     )
-    // The browser hands the worker what the push service delivered and it has decrypted; here twice.
+    // The browser passes decrypted push messages to the worker; here twice.
     const devTools = await context.newCDPSession(page)
     const registration = Promise.withResolvers<string>()
     devTools.on('ServiceWorker.workerRegistrationUpdated', ({ registrations: [first] }) =>
@@ -115,13 +117,13 @@ describeOnServers('hearing the organisers', () => {
   })
 
   test('a check-in is counted once, whatever a reading of the profile says before or after its answer', async () => {
-    // The answers that the test holds come from a certificate that no authority has signed.
+    // The responses held back by the test have an untrusted certificate.
     await using phone = await app.newPilgrim('Lin', { ignoreHTTPSErrors: true })
     const { page, userId } = phone
     const sum = page.locator('[data-figure=checkins]')
     const profileSays = (checkIns: number) => hasKept(page, 'profile', `"checkins":${checkIns},`)
     await profileSays(0)
-    // The service has counted it, and the profile says so before the answer to the check-in arrives.
+    // The service has counted it, and the profile says so before the check-in's response arrives.
     const answer = Promise.withResolvers<void>()
     await page.route('**/api/event/checkin', async (route) => {
       const response = await route.fetch()
@@ -139,7 +141,7 @@ describeOnServers('hearing the organisers', () => {
     expect(await sum.textContent()).toBe('1 check-in')
     await page.unroute('**/api/event/checkin')
 
-    // A reading that was asked for before a check-in arrives after those that were asked for later.
+    // A read that began before a check-in arrives after later reads.
     const [asked, late] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
     const hold = '**/api/event/user/*'
     await page.route(
@@ -163,7 +165,8 @@ describeOnServers('hearing the organisers', () => {
     expect(await sum.textContent()).toBe('2 check-ins')
     await profileSays(2)
 
-    // A profile that cannot be read keeps nothing back: the service takes check-ins while its database is away.
+    // A profile that cannot be read blocks nothing: the service accepts check-ins while its database is
+    // down.
     await page.route(hold, (route) => route.fulfill({ status: 503 }))
     await phone.context.setOffline(true)
     await phone.context.setOffline(false)
@@ -188,7 +191,7 @@ describeOnServers('hearing the organisers', () => {
     await page.getByText('Version two').waitFor()
     expect(await seriousFaults(page)).toEqual([])
     await photograph(page, 'walk-new-consent', true)
-    // The walk goes on meanwhile.
+    // The walk continues meanwhile.
     await page.getByRole('button', { name: 'Start recording' }).click()
     expect(await agrees()).toBe(true)
     await page.getByRole('button', { name: 'I do not agree' }).click()
@@ -197,12 +200,12 @@ describeOnServers('hearing the organisers', () => {
     await photograph(page, 'walk-consent-declined', true)
     await known(page)
     expect(await agrees()).toBe(false)
-    // Nothing is recorded any more, and nobody is asked again.
+    // Nothing is recorded any more, and the question is not repeated.
     await page.getByText('Nothing is recorded until you agree.').waitFor()
     await page.reload()
     await page.getByText('You have withdrawn your consent.').waitFor()
     expect(await changed.count()).toBe(0)
-    // What is agreed to is there to read.
+    // The text to agree to can be read.
     await page.getByText('Version two').waitFor()
     await page.getByRole('button', { name: 'I agree again' }).click()
     await page.getByText('You have withdrawn your consent.').waitFor({ state: 'detached' })

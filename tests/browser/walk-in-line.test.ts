@@ -1,4 +1,4 @@
-/** The app in LINE's own browser, with what that browser lacks taken away from Chromium. Open identity. */
+/** The app in LINE's own browser, simulated by removing features from Chromium. Open identity. */
 import { expect, test } from 'bun:test'
 import { words as said } from '#shared/locales/en/walk.ts'
 import { profileOf } from '#tests/helpers/pilgrim.ts'
@@ -13,7 +13,7 @@ const IPHONE =
 describeOnServers('in LINE’s own browser', () => {
   const app = walkApp({ EVENT_LIMIT_CHECKIN: '1000' })
 
-  /** @param isAllowed whether LINE may read the position */
+  /** @param isAllowed whether LINE has the position permission */
   const inLine = (isAllowed = true): Promise<Phone> =>
     app.newPhone(
       { userAgent: IPHONE, permissions: isAllowed ? ['geolocation'] : [] },
@@ -28,7 +28,7 @@ describeOnServers('in LINE’s own browser', () => {
             delete (of.prototype as unknown as Record<string, unknown>)[name]
           for (const name of ['PushManager', 'Notification'])
             delete (globalThis as unknown as Record<string, unknown>)[name]
-          // LINE saves nothing that a link would download.
+          // LINE's browser does not support downloads.
           HTMLAnchorElement.prototype.click = () => Object.assign(globalThis, { downloaded: true })
         })),
     )
@@ -50,7 +50,7 @@ describeOnServers('in LINE’s own browser', () => {
     await page.getByRole('button', { name: said.status.outsideLineButton }).click()
     await opened
 
-    // The phone's browser opens that address.
+    // The phone's browser opens that URL.
     await using browser = await app.newPhone()
     await browser.page.goto(app.address(`?openExternalBrowser=1#restore=${userId}`))
     await browser.page.getByText('Is this you? Grandmother Wang').waitFor()
@@ -77,7 +77,7 @@ describeOnServers('in LINE’s own browser', () => {
     await photograph(page, 'walk-in-line-no-files')
     expect(await page.evaluate(() => 'downloaded' in globalThis)).toBe(false)
 
-    // A sharing that comes too late after the touch is begun by another one.
+    // Sharing too long after the tap fails; a second tap starts it.
     await page.evaluate(() => {
       let asked = 0
       Object.assign(navigator, {

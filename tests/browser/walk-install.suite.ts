@@ -1,12 +1,10 @@
-/**
- * The app on an iPhone's Home Screen keeps nothing in common with the browser: the walk is brought to it by its code.
- */
+/** The app on an iPhone's Home Screen shares no storage with the browser: its code moves the walk there. */
 import { expect, test } from 'bun:test'
 import type { BrowserContext } from 'playwright-core'
 import { photograph, seriousFaults } from './browser.ts'
 import { checkInButton, firstMinute, PLACE, userIdOf, type WalkApp } from './walk-harness.ts'
 
-/** An iPhone, whose browser has no Web Push. `standalone`: it is the app on the Home Screen. */
+/** An iPhone, whose browser has no Web Push. `standalone`: the app on the Home Screen. */
 const onIphone =
   (standalone: boolean) =>
   async (context: BrowserContext): Promise<void> =>
@@ -33,7 +31,7 @@ export function installTests(app: WalkApp): void {
     await browser.page.getByText('Copied.').waitFor()
     const words = await browser.page.evaluate(() => navigator.clipboard.readText())
 
-    // The storage of the app on the Home Screen is another one.
+    // The app on the Home Screen has separate storage.
     await using home = await app.newPhone({}, onIphone(true))
     const { page } = home
     await page.goto(app.address('?lang=en'))

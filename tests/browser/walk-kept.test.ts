@@ -1,4 +1,7 @@
-/** What the app keeps on the device: in one database, whoever ends the page or the browser, and from release 1.1.0 on. */
+/**
+ * Stored data of the app: in one database, surviving the end of the page or browser, and upgrades from
+ * release 1.1.0.
+ */
 import { expect, test } from 'bun:test'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -11,12 +14,12 @@ import { describeOnServers } from '#tests/helpers/suite.ts'
 import { until } from '#tests/helpers/wait.ts'
 import { checkInButton, entriesOn, hasKept, keptOn, walkApp } from './walk-harness.ts'
 
-/** Choices of the reader, which say nothing of a pilgrim. */
+/** Choices of the reader, which are not about the pilgrim. */
 const CHOICES = ['event-language', 'event-letters', 'event-theme']
 
 const inLocalStorage = (page: Page): Promise<string[]> => page.evaluate(() => Object.keys(localStorage))
 
-/** A whole browser with a profile of its own, which can be killed. */
+/** A full browser with its own profile, which can be killed. */
 async function startBrowser(profile: string) {
   const flags = ['--headless', '--no-sandbox', '--remote-debugging-port=0', '--ignore-certificate-errors']
   const browser = Bun.spawn([commandPath('chromium'), ...flags, `--user-data-dir=${profile}`], {
@@ -36,7 +39,9 @@ async function startBrowser(profile: string) {
   throw new Error(`Chromium has not started: ${said}`)
 }
 
-/** How release 1.1.0 leaves a phone: the walk in `localStorage`, and a check-in that waits in the first database. */
+/**
+ * Data as left by release 1.1.0: the walk in `localStorage`, and a pending check-in in the first database.
+ */
 const leaveAs110 = (page: Page, userId: string): Promise<void> =>
   page.evaluate((id) => {
     const at = Date.now() - 60_000
@@ -87,7 +92,7 @@ describeOnServers('what the app keeps', () => {
   test('nothing of a pilgrim is in localStorage, and all of it in one database', async () => {
     await using phone = await app.newPilgrim()
     const { page, userId } = phone
-    // Before a recording, whose watch may keep the browser from answering.
+    // Before recording, whose position watch may keep the browser from responding.
     await checkInButton(page).click()
     await page.locator('[data-state=counted]').waitFor()
     await page.getByRole('button', { name: 'Start recording' }).click()
@@ -113,7 +118,7 @@ describeOnServers('what the app keeps', () => {
         await field.press('End')
         await field.press(letter)
         before += letter
-        // The letter has left the page. Chromium writes localStorage seconds later.
+        // The letter has left the page; Chromium writes localStorage seconds later.
         await Bun.sleep(300)
         kill()
       }

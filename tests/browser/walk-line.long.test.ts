@@ -58,11 +58,11 @@ describeOnServers('with identity by LINE', () => {
     )
   const logInAgain = (page: Page) => page.getByRole('button', { name: 'Log in again' })
 
-  /** The first minute: LINE knows the name already. */
+  /** Registers; LINE already has the name. */
   async function begin(page: Page): Promise<string> {
     await page.getByRole('button', { name: 'Log in with LINE' }).click()
     await page.waitForFunction(() => document.querySelector<HTMLInputElement>('#name')?.value === '王阿嬤')
-    // The code of the log-in is not left in the address.
+    // The log-in's code is removed from the address.
     expect(page.url()).not.toContain('code=')
     await page.getByRole('button', { name: 'I agree' }).click()
     await checkInButton(page).waitFor()
@@ -84,10 +84,10 @@ describeOnServers('with identity by LINE', () => {
     line.nowMs = () => Date.now() + HOUR_MS
     await checkInButton(page).click()
     await page.getByText(LOG_IN_AGAIN).first().waitFor()
-    // It waits for the pilgrim.
+    // The entry waits for the pilgrim to log in.
     expect(await page.getByText('It is sent by itself.').count()).toBe(0)
     expect(await waitingOf(page)).toBe(1)
-    // In a dead zone the app stays, and opens again.
+    // Offline, the app stays usable, and opens again.
     line.online = () => false
     await context.setOffline(true)
     await logInAgain(page).click()
@@ -102,7 +102,7 @@ describeOnServers('with identity by LINE', () => {
     await counted(3)
     expect(line.logIns).toBe(2)
     expect(await page.getByText(LOG_IN_AGAIN).count()).toBe(0)
-    // Own data opens with the token.
+    // Own data are read with the token.
     await page.goto(app.address('#way'))
     await page.locator('.way-map').waitFor()
     expect(line.violations).toEqual([])
@@ -111,7 +111,7 @@ describeOnServers('with identity by LINE', () => {
   test('in LINE’s own browser its app gives the tokens, also the next one', async () => {
     await using phone = await newPhone({ userAgent: IPHONE })
     const { page, context } = phone
-    // What LINE's app gives to its pages.
+    // Data that LINE's app gives to its pages.
     await context.addInitScript(() => Object.assign(globalThis, { _liff: { features: [] } }))
     await page.goto((await line.addressInLine()).replace('#', '?lang=en#'))
     await page.getByRole('button', { name: 'I agree' }).click()
@@ -130,7 +130,7 @@ describeOnServers('with identity by LINE', () => {
   test('a dialog of LINE’s server that the policy refuses keeps nobody out', async () => {
     await using phone = await newPhone({ userAgent: ANDROID })
     const { page, context } = phone
-    // As LINE's app on Android opens a browser after a log-in: a window without a past.
+    // Like LINE's app on Android, which opens a browser after a log-in: a window without history.
     await context.addInitScript(() =>
       Object.defineProperty(History.prototype, 'length', { get: () => 1, configurable: true }),
     )
@@ -157,7 +157,8 @@ describeOnServers('with identity by LINE', () => {
           await line.serve(context)
         },
         begin,
-        // The token expires during the pause of the event, when nothing is sent. The service says so after it.
+        // The token expires during the event's pause, when nothing is sent. The service reports it
+        // afterwards.
         async onPosition(i, page) {
           if (i === 158) await page.reload()
           if (i < 166 || line.logIns > 1 || !(await logInAgain(page).isVisible())) return

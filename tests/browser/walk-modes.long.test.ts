@@ -1,6 +1,6 @@
 /**
- * Every mode of the app in every language: what a screen reader reads, how large things are, and that nothing moves for
- * a reader who wants no motion. With `SCREENSHOTS` it takes a picture of each.
+ * Every mode of the app in every language: screen reader output, sizes, and no animation for readers who
+ * prefer reduced motion. With `SCREENSHOTS` it takes a picture of each.
  */
 import { expect, test } from 'bun:test'
 import type { Page } from 'playwright-core'
@@ -22,11 +22,11 @@ interface InMode {
 }
 
 const ready = async (phone: Phone, shows: string): Promise<InMode> => ({ phone, shows })
-/** The app reads what the service says now. */
+/** Makes the app read from the service now. */
 const refresh = (page: Page): Promise<unknown> => page.evaluate(() => dispatchEvent(new Event('online')))
 const record = (page: Page): Promise<void> => page.getByRole('button', { name: said.record.start }).click()
 
-/** The event has this status, as far as the phone is told. */
+/** Gives the event this status, as seen by the phone. */
 async function withStatus(app: WalkApp, status: 'paused' | 'ended', shows: string): Promise<InMode> {
   const phone = await app.newPilgrim()
   await phone.context.route('**/api/event/config', async (route) => {
@@ -128,7 +128,7 @@ async function controlsOf(page: Page): Promise<string[]> {
     .map(({ role, name }) => `${role!.value} ${String(name?.value ?? '').trim()}`)
 }
 
-/** Elements that move or fade although the reader wants no motion. */
+/** Elements that move or fade despite reduced motion. */
 const moving = (page: Page): Promise<string[]> =>
   page.evaluate(() => {
     const seconds = (list: string) => Math.max(...list.split(',').map((one) => Number.parseFloat(one)))
@@ -153,7 +153,7 @@ describeOnServers('every mode', () => {
     await using _ = phone
     const { page } = phone
     await page.getByText(shows).first().waitFor()
-    // Otherwise the address chooses the language.
+    // Otherwise the address would select the language.
     await page.evaluate(() => history.replaceState(null, '', location.pathname + location.hash))
     await page.emulateMedia({ reducedMotion: 'reduce' })
     let english: readonly string[] = []
@@ -166,7 +166,7 @@ describeOnServers('every mode', () => {
       expect(await seriousFaults(page)).toEqual([])
       const controls = await controlsOf(page)
       expect(controls.filter((control) => /^\S+ ?$/.test(control))).toEqual([])
-      // Two controls of one name do one thing.
+      // Controls of the same name do the same thing.
       expect(controls.filter((control, i) => controls.indexOf(control) !== i)).toEqual([])
       expect(await moving(page)).toEqual([])
       if (language === 'en') english = controls

@@ -1,4 +1,7 @@
-/** What the phone keeps belongs to one pilgrim, arrives once, and says so where the browser keeps or answers nothing. */
+/**
+ * Stored data belong to one pilgrim, arrive once, and the app says so if the browser cannot store them or
+ * does not respond.
+ */
 import { expect, test } from 'bun:test'
 import { userSyncEndpoint } from '#shared/contracts/profile.ts'
 import { dataOf } from '#tests/helpers/answers.ts'
@@ -30,7 +33,7 @@ describeOnServers('the outbox', () => {
     const { page, context, userId } = phone
     await page.route('**/api/event/checkin', (route) => route.abort())
     await page.route('**/api/event/track/sync', (route) => route.abort())
-    // Before a recording, whose watch may keep the browser from answering.
+    // Before recording, whose position watch may keep the browser from responding.
     await checkInButton(page).click()
     await page.locator('[data-state=kept]').waitFor()
     await page.getByRole('button', { name: 'Start recording' }).click()
@@ -78,7 +81,7 @@ describeOnServers('the outbox', () => {
     let isAsked = false
     let checkIns = 0
     await page.route('**/api/event/checkin', async (route) => {
-      // The app does not wait for an answer any more once it has asked what becomes of the check-in.
+      // The app no longer waits for a response once it has asked what became of the check-in.
       if (!isAsked) return route.abort()
       checkIns++
       await taken.promise
@@ -101,7 +104,7 @@ describeOnServers('the outbox', () => {
     await until(async () => checkIns > 0, 'the next try')
     await goOn.click()
     await page.getByRole('heading', { name: 'Old Lin' }).waitFor()
-    // The profile would set right what is wrong.
+    // Otherwise the profile would correct the error.
     await page.route('**/api/event/user/*', (route) => route.abort())
     const answers = ['checkin', 'me/walk'].map((path) =>
       page.waitForResponse((one) => one.url().endsWith(`/api/event/${path}`)),
@@ -276,7 +279,7 @@ describeOnServers('the outbox', () => {
     await page.getByText('Saved on this phone. It is sent by itself.').waitFor()
     const sent: string[] = []
     page.on('request', (one) => void (one.method() === 'POST' && sent.push(new URL(one.url()).pathname)))
-    // The service still has the consent, and says so.
+    // The service still has the consent, and reports it.
     const read = page.waitForResponse((one) => one.url().endsWith(`/api/event/user/${userId}`))
     await page.goto('about:blank')
     await page.goto(app.address('#walk'))

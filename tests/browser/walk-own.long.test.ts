@@ -1,4 +1,4 @@
-/** What pilgrims tell, keep and decide in the app: survey, report, phone, trackers, links, files, the end. */
+/** The pilgrim's input and decisions in the app: survey, report, phone, trackers, links, files, the end. */
 import { expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
 import type { Page } from 'playwright-core'
@@ -21,7 +21,9 @@ import {
 import { reportTests } from './walk-report.suite.ts'
 import { surveyTests } from './walk-survey.suite.ts'
 
-/** @param page a phone whose pilgrim has given the consent; afterwards it is given again, and nothing is recorded */
+/**
+ * @param page a phone whose pilgrim has consented; afterwards consent is given again, and nothing is recorded
+ */
 async function stopsWithTheConsent(app: WalkApp, page: Page, userId: string): Promise<void> {
   await page.goto(app.address('#walk'))
   await page.getByRole('button', { name: 'Start recording' }).click()
@@ -57,9 +59,9 @@ async function stopsWithTheConsent(app: WalkApp, page: Page, userId: string): Pr
 
 const send = (page: Page): Promise<void> => page.getByRole('button', { name: 'Send', exact: true }).click()
 
-/** Makes a link in the view of the way, and passes it on: shared, copied, and copied by hand. */
+/** Creates a link in the view of the way, and sends it: shared, copied, and copied by hand. */
 async function passLinkOn(page: Page, userId: string): Promise<void> {
-  // The phone's own sharing opens at once with the new link.
+  // The share sheet opens at once with the new link.
   await page.evaluate(() =>
     Object.defineProperty(navigator, 'share', {
       configurable: true,
@@ -74,7 +76,7 @@ async function passLinkOn(page: Page, userId: string): Promise<void> {
   const url = await page.locator('[data-share] a').getAttribute('href')
   expect(url).not.toContain(userId)
   expect(url).toBe(`${await page.locator('body').getAttribute('data-shared')}#own`)
-  // Without it the link is copied. What is said about it covers no button.
+  // Without it the link is copied. The message covers no button.
   await page.context().grantPermissions(['clipboard-write'])
   await page.evaluate(() =>
     Object.defineProperty(navigator, 'share', { configurable: true, value: undefined }),
@@ -83,7 +85,7 @@ async function passLinkOn(page: Page, userId: string): Promise<void> {
   await page.getByText('Copied. Paste it').waitFor()
   await photograph(page, 'walk-link-copied', true)
   expect(await page.locator('.toast').count()).toBe(0)
-  // Where the browser can do neither, the link is there to be copied by hand.
+  // If the browser can do neither, the link is shown for copying by hand.
   await page.evaluate(() =>
     Object.defineProperty(navigator, 'clipboard', { configurable: true, value: undefined }),
   )
@@ -91,7 +93,7 @@ async function passLinkOn(page: Page, userId: string): Promise<void> {
   await page.getByText('Send this address:').waitFor()
   const address = page.locator('[data-share] code')
   expect(await address.innerText()).toBe(url!.replace('#own', ''))
-  // Its ground covers nothing of the sentence before it.
+  // Its background does not cover the sentence before it.
   const covered = await address.evaluate((code) => {
     const sentence = document.createRange()
     sentence.selectNode(code.previousSibling!)
@@ -102,7 +104,7 @@ async function passLinkOn(page: Page, userId: string): Promise<void> {
   await photograph(page, 'walk-link-by-hand', true)
 }
 
-/** @param page shows “Me” with a number that is not saved yet; afterwards it is saved */
+/** @param page shows “Me” with an unsaved number; afterwards it is saved */
 async function removesTheNumber(page: Page, number: string): Promise<void> {
   await page.getByRole('button', { name: 'Save' }).click()
   const remove = page.getByRole('button', { name: 'Remove' })
@@ -125,10 +127,10 @@ describeOnServers('own matters', () => {
     await page.goto(app.address('#me'))
     await page.locator('#own-name').fill('Ahua')
     await phone.context.setOffline(true)
-    // Whoever leaves a field has it saved.
+    // Leaving a field saves it.
     await page.keyboard.press('Tab')
     await page.getByText('Saved on this phone. It is sent by itself.').waitFor()
-    // Also when the app is closed meanwhile; what the service still has replaces nothing.
+    // Even if the app is closed meanwhile; older data of the service replace nothing.
     await phone.context.setOffline(false)
     await page.getByText('Saved.', { exact: true }).waitFor()
     expect((await profileOf(app.stack, userId)).display_name).toBe('Ahua')
@@ -137,7 +139,7 @@ describeOnServers('own matters', () => {
     await page.getByText('Please write 6 to 15 digits.').waitFor()
     await phone.context.setOffline(true)
     await page.getByLabel('Phone', { exact: true }).fill('0912-345-678')
-    // What is not saved stays while the pilgrim looks elsewhere.
+    // Unsaved input stays while the pilgrim is in another view.
     await page.getByLabel('Name', { exact: true }).fill('Grandmother Lin')
     await page.getByRole('link', { name: 'Walk', exact: true }).click()
     await page.getByText('Not recording.').waitFor()
@@ -174,7 +176,7 @@ describeOnServers('own matters', () => {
       privacy_agreed: true,
       participant_status: 'withdrawn',
     })
-    // The first tab says so, too, and ends the pause.
+    // The first tab shows it too, and ends the pause.
     await page.goto(app.address('#walk'))
     await page.getByText('Your walk still counts.').waitFor()
     await photograph(page, 'walk-paused')
@@ -190,14 +192,14 @@ describeOnServers('own matters', () => {
 
     await page.goto(app.address('#trackers'))
     await page.getByRole('link', { name: 'Install Traccar Client' }).first().waitFor()
-    // One way out, where the thumb is.
+    // One way out, within reach of the thumb.
     expect(await page.getByRole('navigation').innerText()).toBe('‹ Back')
     await page.getByRole('button', { name: 'Set it up for me' }).first().click()
     const link = await page.getByRole('link', { name: 'Set up the app' }).getAttribute('href')
     expect(link).toContain('traccar')
     await page.getByText('Nothing received yet.').waitFor()
     await photograph(page, 'walk-tracker-set-up', true)
-    // The app sends, and the pilgrim comes back to look.
+    // The app sends, and the pilgrim returns to check.
     const ingest = new URL(new URL(link!).searchParams.get('url')!).pathname
     const position = `id=x&lat=24.15&lon=120.67&timestamp=${Math.round(Date.now() / 1_000)}`
     expect((await app.stack.fetch(`${ingest}?${position}`)).status).toBe(200)
@@ -205,7 +207,7 @@ describeOnServers('own matters', () => {
     await page.getByText('Last received: ').waitFor()
     await page.getByRole('button', { name: 'Disconnect' }).click()
     await page.getByText('Connected apps').waitFor({ state: 'detached' })
-    // Who takes the consent back need not think of the apps.
+    // A pilgrim who withdraws consent need not think of the apps.
     await page.getByRole('button', { name: 'Set it up for me' }).first().click()
     await page.getByText('Nothing received yet.').waitFor()
     await page.goto(app.address('#data'))
@@ -232,14 +234,14 @@ describeOnServers('own matters', () => {
     const { page, context, userId } = phone
     await checkInButton(page).click()
     await page.locator('[data-state=counted]').waitFor()
-    // Two more phones: one goes on with the walk, one still asks whose it is.
+    // Two more phones: one continues the walk, one still asks whose it is.
     await using second = await app.newPhone()
     await using third = await app.newPhone()
     const restore = app.address(`?lang=en#restore=${userId}`)
     await Promise.all([second.page.goto(restore), third.page.goto(restore)])
     await third.page.getByText('Is this you?').waitFor()
     await second.page.getByRole('button', { name: 'Yes, that is me' }).click()
-    // The service knows the consent: it is not asked for again.
+    // The service has the consent: it is not asked for again.
     await checkInButton(second.page).waitFor()
     expect(await second.page.getByRole('button', { name: 'I agree' }).count()).toBe(0)
     expect(await keptOn<object>(second.page, 'person')).toMatchObject({
@@ -269,7 +271,7 @@ describeOnServers('own matters', () => {
     expect((await app.stack.fetch(`/api/event/user/${userId}`)).status).toBe(404)
     expect(await allKeptOn(page)).not.toContain(userId)
 
-    // The other phones say so, and bring nobody back.
+    // The other phones say so, and nobody is registered again.
     await third.page.getByRole('button', { name: 'Yes, that is me' }).click()
     await third.page.getByText('These data were deleted.').waitFor()
     await third.page.getByLabel('Your name').waitFor()
@@ -280,7 +282,7 @@ describeOnServers('own matters', () => {
     expect(await checkInButton(other).count()).toBe(0)
     expect(await seriousFaults(other)).toEqual([])
     await photograph(other, 'walk-gone')
-    // A point that was still on its way is refused.
+    // A point that was still in flight is rejected.
     expect((await checkIn(app.stack, userId)).status).toBe(410)
     await other.getByRole('button', { name: 'Start again' }).click()
     await other.getByText(/Everything about you is deleted|being deleted/).waitFor()
@@ -309,7 +311,7 @@ describeOnServers('own matters', () => {
       await page.reload()
       await gone.waitFor()
       await page.getByText('1 check-in on this phone.').waitFor()
-      // Of everything that the app asks by itself, only readings go out.
+      // The app's own requests are only reads.
       const asked = new Set<string>()
       page.on('request', (one) => {
         const { pathname } = new URL(one.url())
@@ -377,7 +379,7 @@ describeOnServers('own matters', () => {
     await context.setOffline(true)
     await checkInButton(page).click()
     await page.locator('[data-state=kept]').waitFor()
-    // As a backup of before the first minute has it: neither the person nor an erasure.
+    // As in a backup from before the registration: neither the person nor an erasure.
     const sql = postgres(app.stack.databaseUrl, { max: 1 })
     await sql`DELETE FROM consents WHERE user_id = ${userId}`
     await sql`DELETE FROM pilgrims WHERE user_id = ${userId}`
@@ -396,7 +398,7 @@ describeOnServers('own matters', () => {
     await using phone = await app.newPilgrim('Lin')
     const { page, userId } = phone
     await checkInButton(page).click()
-    // The service has known the pilgrim a moment ago.
+    // The service knew the pilgrim a moment ago.
     await hasKept(page, 'profile', '"checkins":1')
     expect((await post(app.stack, 'me/erase', { user_id: userId, confirm: true })).ok).toBe(true)
     const sent: string[] = []

@@ -1,6 +1,4 @@
-/**
- * What the app asks of the phone, hour after hour: positions, the screen, storage; and what it keeps when one fails.
- */
+/** The app's use of the phone over hours: positions, wake lock, storage; and what it keeps when one fails. */
 import { readFileSync } from 'node:fs'
 import { expect, test } from 'bun:test'
 import type { QueuedPoint } from '#shared/client/index.ts'
@@ -37,7 +35,7 @@ describeOnServers('the phone', () => {
     await look(page, 'visible')
     await becomes(1)
 
-    // The page opens it in its next frame, and axe-core waits: both need time that passes.
+    // The page opens it in its next frame, and axe-core waits: time must advance for both.
     await phone.context.clock.resume()
     await page.getByRole('button', { name: 'Dark screen' }).click()
     const dark = page.locator('dialog.dark-screen')
@@ -52,7 +50,7 @@ describeOnServers('the phone', () => {
     expect(await shown()).not.toBe(before)
     await dark.getByRole('button', { name: 'Touch twice to come back' }).waitFor()
     await page.mouse.click(20, 40)
-    // The second touch may take its time.
+    // The second tap may come late.
     await Bun.sleep(700)
     expect(await dark.isVisible()).toBe(true)
     await dark.getByRole('button', { name: 'Once more' }).click()
@@ -76,7 +74,7 @@ describeOnServers('the phone', () => {
       await move(2 * MINUTE)
     }
     await page.getByText('Only a rough place: no kilometres are counted.').waitFor()
-    // Also where it is told with the rest.
+    // Also if it is announced together with other text.
     const records = page.getByText(/^\s*Recording\./)
     expect(await records.count()).toBe(0)
     await arrive(740)
@@ -169,14 +167,14 @@ describeOnServers('the phone', () => {
     await arrive(40)
     await look(page, 'hidden')
     await move(10 * MINUTE)
-    // Somebody looks again: the phone is asked at once.
+    // The pilgrim looks again: the phone is asked at once.
     await context.setGeolocation(north(400))
     await look(page, 'visible')
     await hasKept(page, 'pauses', '"cause":"hidden"}]')
     await move(31_000)
     await arrive(440)
     await context.setGeolocation(null)
-    // The page reads the time every 15 s.
+    // The page updates the time every 15 s.
     await move(4 * MINUTE + 15_000)
     await page.getByText('No position for 4 min: no satellite signal.').waitFor()
     await page.getByText('Waiting for a position').waitFor()
@@ -211,7 +209,7 @@ describeOnServers('the phone', () => {
     await context.setOffline(true)
     await checkInButton(page).click()
     await page.locator('[data-state=kept]').waitFor()
-    // Nobody who is in a tunnel for a minute has to think about a file.
+    // A minute in a tunnel does not suggest saving a file.
     expect(await page.getByText('Save as a file').isVisible()).toBe(false)
     await page.getByText('More', { exact: true }).click()
     const [download] = await Promise.all([
@@ -230,7 +228,7 @@ describeOnServers('the phone', () => {
     await context.setOffline(true)
     await checkInButton(page).click()
     await page.locator('[data-state=kept]').waitFor()
-    // The next release as this origin will have it: one step more.
+    // The next release of this origin: one schema step more.
     const newer = await openNextRelease(context, app.address())
     const held = (): Promise<number> =>
       newer.evaluate(
@@ -248,14 +246,14 @@ describeOnServers('the phone', () => {
       )
     await checkInButton(page).click()
     await aside(1)
-    // A release that is taken back finds a newer database: it says so, and keeps on keeping.
+    // A rolled-back release finds a newer database: it says so, and keeps storing.
     await context.setOffline(false)
     await page.reload()
     await newerInUse.waitFor()
     await checkInButton(page).click()
     await aside(2)
     expect(await held()).toBe(1)
-    // The database of this release again: everything is sent, each once.
+    // With this release's database again, everything is sent once.
     await newer.evaluate(async (id) => {
       const { store, toOldRelease } = globalThis as unknown as NextRelease
       await toOldRelease((await store.oldest(id, 'checkin', 9)) as QueuedPoint[])
@@ -273,9 +271,9 @@ describeOnServers('the phone', () => {
     const older = await context.newPage()
     await older.route('**/older', (route) => route.fulfill({ contentType: 'text/html', body: '' }))
     await older.goto(new URL('/older', app.address()).href)
-    // It does not close the store when a newer release asks for it.
+    // It does not close the store when a newer release requests it.
     await older.evaluate(() => void indexedDB.open('walk'))
-    // The release after this one: the same stores, with a higher number.
+    // The next release: the same stores, with a higher version.
     await page.addInitScript(() => {
       const open = indexedDB.open.bind(indexedDB)
       indexedDB.open = (name, version) => open(name, version === undefined ? version : version + 1)
@@ -297,12 +295,12 @@ describeOnServers('the phone', () => {
     expect(end.status).toBe(200)
     await page.evaluate(() => void dispatchEvent(new Event('online')))
     await page.getByText('The event has ended. Thank you for walking.').first().waitFor()
-    // What was asked for before the end arrives after it, and changes nothing.
+    // A response requested before the end arrives after it, and changes nothing.
     await late.arrive()
     await move(MINUTE)
     expect(await checkInButton(page).count()).toBe(0)
     await photograph(page, 'walk-ended', true)
-    // Nobody answers ten questions that would be refused.
+    // A pilgrim is not asked ten questions that would be rejected.
     await page.evaluate(() => (location.hash = '#say'))
     await page.getByText('Closed: the event has ended.').nth(1).waitFor()
     for (const view of ['survey', 'feedback']) {
@@ -315,7 +313,7 @@ describeOnServers('the phone', () => {
     const { positions } = await askedOf(page)
     await move(10 * MINUTE)
     expect((await askedOf(page)).positions).toEqual(positions)
-    // Whoever comes now learns it first.
+    // A newcomer sees it first.
     await using newcomer = await app.newPhone()
     await newcomer.page.goto(app.address('?lang=en'))
     await newcomer.page.getByText('The event has ended. Thank you for walking.').waitFor()

@@ -1,4 +1,4 @@
-/** The next water, toilet and the like in the pilgrims' app: computed on the phone, also in a dead zone. */
+/** The next water, toilet and the like in the pilgrims' app: computed on the phone, even offline. */
 import { afterAll, expect, test } from 'bun:test'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -58,7 +58,7 @@ describeOnServers('places along the way', () => {
     await page.locator('.places li').first().waitFor()
     expect(await rows()).toEqual(expected)
     expect(await page.locator('.places > p').count()).toBe(0)
-    // Of an older place the distances are shown with its time.
+    // Distances from an older position are shown with its time.
     await phone.context.clock.install({ time: Date.now() + 20 * 60_000 })
     await page.reload()
     await page.locator('.places > p', { hasText: /\d\d:\d\d/ }).waitFor()

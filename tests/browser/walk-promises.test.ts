@@ -1,4 +1,6 @@
-/** The README of the pilgrims' app names every sentence that promises something, and tests that exist. */
+/**
+ * The README of the pilgrims' app lists every sentence that promises something, and refers to existing tests.
+ */
 import { expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -8,7 +10,7 @@ const README = readFileSync(join(import.meta.dir, '../../proxy/pages/walk/README
 const PROMISING =
   /\b(public map|kept|sent|recorded|recording|records|deleted|counted|counts|stops?|stopped|saved|removed|arrived|by itself|by themselves|disconnected|goes on|lost)\b/i
 
-/** The sentences of a part of the words, by their path. A function is shown as its source. */
+/** The sentences below a part of the texts, by path. A function is shown as its source. */
 const sentencesOf = (part: unknown, path: string): [string, string][] =>
   typeof part === 'object' && part !== null
     ? Object.entries(part).flatMap(([key, value]) => sentencesOf(value, path === '' ? key : `${path}.${key}`))

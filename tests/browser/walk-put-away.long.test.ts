@@ -1,4 +1,7 @@
-/** What the phone does to the app: it closes the database, ends the page, sets the clock. Nothing begun is lost. */
+/**
+ * Actions of the phone on the app: it closes the database, ends the page, changes the clock. No unfinished
+ * input is lost.
+ */
 import { describeOnServers } from '#tests/helpers/suite.ts'
 import { clockTests } from './walk-clock.suite.ts'
 import { draftTests } from './walk-drafts.suite.ts'
@@ -11,6 +14,6 @@ describeOnServers('the app is put away and comes back', () => {
   storageTests(app)
   clockTests(app)
   installTests(app)
-  // Last: they make a new release.
+  // Last, because they create a new release.
   draftTests(app)
 })

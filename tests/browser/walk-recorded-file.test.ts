@@ -1,4 +1,4 @@
-/** A recorded file is looked at, added, kept and sent by the queue; once, however often it is added. */
+/** A recorded file is previewed, added, stored and sent by the queue; once, however often it is added. */
 import { expect, test } from 'bun:test'
 import { gzipSync } from 'node:zlib'
 import { figure } from '#shared/locales/units.ts'
@@ -11,7 +11,7 @@ import { storedOf, walkApp, worksOffline } from './walk-harness.ts'
 const DAY_MS = 86_400_000
 const isoOf = (ms: number): string => new Date(ms).toISOString()
 
-/** An hour on foot, a point every five seconds. */
+/** An hour on foot, with a point every five seconds. */
 const hour = (fromMs: number) =>
   Array.from({ length: 720 }, (_, i) => ({
     lat: 24.15 + i * 0.00006,
@@ -73,7 +73,7 @@ describeOnServers('a recorded file', () => {
     await until(async () => `${figure(await kmOf())} km` === shown, 'the kilometres of the preview')
 
     const before = await kmOf()
-    // Again, as KML that the same recorder wrote: the same times are the same points.
+    // Again, as KML from the same recorder: the same times are the same points.
     const kml = `<kml xmlns="http://www.opengis.net/kml/2.2" xmlns:gx="http://www.google.com/kml/ext/2.2"><Placemark><gx:Track>${points.map(({ t }) => `<when>${isoOf(t)}</when>`).join('')}${points.map(({ lat, lng }) => `<gx:coord>${lng} ${lat} 0</gx:coord>`).join('')}</gx:Track></Placemark></kml>`
     await openView(page)
     await choose(page, 'walk.kml', Buffer.from(kml))

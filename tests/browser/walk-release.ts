@@ -1,5 +1,5 @@
 /**
- * A new release of the pages while people have them open: other scripts under other names, and another service worker.
+ * A new release of the pages while they are open: other scripts with other names, and another service worker.
  */
 import { join } from 'node:path'
 import type { QueuedPoint, QueueStore } from '#shared/client/index.ts'
@@ -13,12 +13,12 @@ import type { RealTestStack } from '#tests/helpers/test-stack-real.ts'
 const utf8 = (text: string): Uint8Array => new TextEncoder().encode(text)
 const textOf = (bytes: Uint8Array | undefined): string => new TextDecoder().decode(bytes)
 
-/** Writes the next release over the one that is served. Each call makes another release. */
+/** Replaces the served release by the next one. Each call creates another release. */
 export async function releaseAgain({ settings, pagesDirectory }: RealTestStack): Promise<void> {
   const config = readConfig(settings)
   const site = new Map(await buildPages(config, firstEvent(config)))
   const release = crypto.randomUUID().slice(0, 8)
-  // Scripts import each other by their names, so all of them get new ones.
+  // Scripts import each other by name, so all of them get new names.
   const scripts = [...site.keys()].filter((path) => /^\/assets\/walk-.*\.js$/.test(path))
   const named = (text: string): string =>
     scripts.reduce((renamed, path) => renamed.replaceAll(path, path.replace('.js', `${release}.js`)), text)
@@ -27,14 +27,14 @@ export async function releaseAgain({ settings, pagesDirectory }: RealTestStack):
     site.delete(path)
   }
   site.set('/walk/index.html', utf8(named(textOf(site.get('/walk/index.html')))))
-  // The name of its cache changes with the names of its files.
+  // Its cache name changes with the names of its files.
   const worker = named(textOf(site.get('/walk/sw.js'))).replaceAll('"/walk/ ', `"/walk/ ${release}-`)
   site.set('/walk/sw.js', utf8(worker))
   writeSite(site, pagesDirectory)
 }
 
 const QUEUE = join(import.meta.dir, '../../shared/client/queue')
-/** The script of the next release's store: its schema has one step more. */
+/** The store script of the next release: its schema has one step more. */
 async function nextRelease(): Promise<string> {
   const { outputs } = await Bun.build({
     entrypoints: ['/newer.ts'],
@@ -59,13 +59,13 @@ async function nextRelease(): Promise<string> {
   return outputs[0]!.text()
 }
 
-/** What it has in its page. */
+/** Globals of a page of the next release. */
 export interface NextRelease {
   readonly store: QueueStore
   readonly toOldRelease: (points: readonly QueuedPoint[]) => Promise<void>
 }
 
-/** Opens a page of the same origin that has the next release's store. */
+/** Opens a page of the same origin with the next release's store. */
 export async function openNextRelease(context: BrowserContext, address: string): Promise<Page> {
   const script = await nextRelease()
   const page = await context.newPage()

@@ -1,4 +1,4 @@
-/** Reports in the app: what is missing is said, and a picture can be replaced, removed and sent. */
+/** Reports in the app: missing fields are reported, and a picture can be replaced, removed and sent. */
 import { expect, test } from 'bun:test'
 import { readAs } from '#tests/helpers/test-stack.ts'
 import { until } from '#tests/helpers/wait.ts'
@@ -19,7 +19,7 @@ async function write(page: Page, category: string, text: string): Promise<void> 
   await page.getByLabel('What happened?').fill(text)
 }
 
-/** Writes a report whose place is looked for. */
+/** Writes a report while the position is still being searched. */
 async function writeWithoutPlace(app: WalkApp, page: Page, text: string): Promise<void> {
   await page.goto(app.address('#say'))
   await holdPlace(page)
@@ -29,7 +29,7 @@ async function writeWithoutPlace(app: WalkApp, page: Page, text: string): Promis
   await write(page, 'safety', text)
 }
 
-/** What covers a corner of the button, or cuts it off. */
+/** Elements that cover a corner of the button, or cut it off. */
 const coversSend = (page: Page): Promise<string[]> =>
   sendButton(page).evaluate((button) => {
     const { left, right, top, bottom } = button.getBoundingClientRect()
@@ -46,10 +46,10 @@ export function reportTests(app: WalkApp): void {
     const { page } = phone
     await page.goto(app.address('#feedback'))
     await page.getByRole('button', { name: 'Send', exact: true }).click()
-    // It is said at its field, which has the focus.
+    // The message is at its field, which has the focus.
     await page.locator('.field:has(#category:focus) [role=alert]').getByText('Please choose').waitFor()
     await page.getByLabel('What is it about?').selectOption('safety')
-    // What was missing is not said any more once it is there.
+    // It disappears once the field is filled in.
     await page.getByRole('alert').getByText('Please choose').waitFor({ state: 'detached' })
     await page.getByRole('button', { name: 'Send', exact: true }).click()
     await page.locator('.field:has(#report:focus)').getByText('Please write a few words.').waitFor()
@@ -77,7 +77,7 @@ export function reportTests(app: WalkApp): void {
     const { data } = JSON.parse(text) as { data: { items: { device_info: string }[] } }
     const { place } = JSON.parse(data.items[0]!.device_info) as { place: object }
     expect(place).toMatchObject({ lat: PLACE.latitude, lng: PLACE.longitude, accuracy: PLACE.accuracy })
-    // Everybody may read the board: it has the words, and no place.
+    // The public board has the text, but no position.
     const publicBoard = await (await app.stack.fetch('/api/event/feedback')).text()
     expect(publicBoard).toContain('A dog followed me.')
     expect(publicBoard).not.toContain(String(PLACE.latitude))
@@ -101,13 +101,13 @@ export function reportTests(app: WalkApp): void {
     await photograph(page, 'walk-report-waits')
     await page.getByRole('button', { name: 'Back' }).click()
     await page.getByText('Your report is saved on this phone. It is sent by itself').waitFor()
-    // The first tab does not say less.
+    // The first tab says the same.
     await page.goto(app.address('#walk'))
     await page.getByText('Your report is saved on this phone. It is sent by itself').waitFor()
     expect(await page.getByText('Everything is sent.').count()).toBe(0)
     await page.goto('about:blank')
     await context.setOffline(false)
-    // The first answer is lost on the way, after the service has stored the report.
+    // The first response is lost after the service has stored the report.
     let sent = 0
     await context.route('**/api/event/feedback', async (route) => {
       if (route.request().method() !== 'POST' || ++sent > 1) return route.continue()
@@ -115,7 +115,7 @@ export function reportTests(app: WalkApp): void {
       expect((await app.stack.fetch('/api/event/feedback', given)).ok).toBe(true)
       return route.abort()
     })
-    // Two windows: one of them sends.
+    // With two windows, one of them sends.
     const other = await context.newPage()
     await Promise.all([page.goto(app.address('#say')), other.goto(app.address('#say'))])
     await until(() => sent > 0, 'the first attempt')
@@ -144,13 +144,13 @@ export function reportTests(app: WalkApp): void {
     await write(page, 'service', 'There is no water here.')
     await box.check()
     await page.getByText('The phone does not allow the position.').waitFor()
-    // The box is the pilgrim's alone.
+    // Only the pilgrim changes the checkbox.
     expect(await box.isChecked()).toBe(true)
     await context.grantPermissions(['geolocation'])
     await box.uncheck()
     await box.check()
     await page.getByText('Your place of').waitFor()
-    // It is sent elsewhere, from the network's next place.
+    // It is sent from elsewhere, at the next place with a network.
     await context.setGeolocation({ ...PLACE, latitude: 24.3 })
     await page.reload()
     await page.getByText('Your place of').waitFor()
@@ -175,7 +175,7 @@ export function reportTests(app: WalkApp): void {
     const { page } = phone
     const without = page.getByText('Without your place. Please write in another report where you are.')
 
-    // The phone has given up before the press.
+    // The phone gave up before the tap.
     await writeWithoutPlace(app, page, 'I am injured: one.')
     await findNoPlace(page)
     await page.getByText('No position yet.').waitFor()
@@ -185,7 +185,7 @@ export function reportTests(app: WalkApp): void {
     await page.getByRole('link', { name: '119' }).waitFor()
     expect(await placesOf('I am injured: one.')).toEqual([undefined])
 
-    // The search goes on at the press, and finds it.
+    // The search continues after the tap, and succeeds.
     await writeWithoutPlace(app, page, 'I am injured: two.')
     await sendButton(page).click()
     await page.getByText('Sending …').waitFor()
@@ -193,13 +193,13 @@ export function reportTests(app: WalkApp): void {
     await page.getByText('With your place.').waitFor()
     expect(await placesOf('I am injured: two.')).toEqual([PLACE.latitude])
 
-    // It never ends, as behind a question that nobody answers.
+    // The search never ends, as behind an unanswered permission prompt.
     await writeWithoutPlace(app, page, 'I am injured: three.')
     await sendButton(page).click()
     await without.waitFor({ timeout: 30_000 })
     expect(await placesOf('I am injured: three.')).toEqual([undefined])
 
-    // The phone is put away: the page may be stopped, and gets no position.
+    // The app is hidden: the page may be stopped, and gets no position.
     await writeWithoutPlace(app, page, 'I am injured: four.')
     await sendButton(page).click()
     await page.getByText('Sending …').waitFor()
@@ -211,7 +211,8 @@ export function reportTests(app: WalkApp): void {
     await without.waitFor()
     await tellPlace(page)
 
-    // The app is closed: it has the report, and sends it when it is opened. A window beside it does not send it twice.
+    // The app is closed: it has stored the report, and sends it when it is opened. A second window does
+    // not send it again.
     await writeWithoutPlace(app, page, 'I am injured: five.')
     await sendButton(page).click()
     await page.getByText('Sending …').waitFor()
@@ -225,14 +226,14 @@ export function reportTests(app: WalkApp): void {
     for (const number of ['four', 'five'])
       expect(await placesOf(`I am injured: ${number}.`)).toEqual([undefined])
 
-    // Whoever clears the box while the place is looked for sends none.
+    // Clearing the checkbox during the search sends no position.
     await writeWithoutPlace(app, page, 'I am injured: six.')
     await page.getByLabel('Send where I am').uncheck()
     await sendButton(page).click()
     await until(async () => (await placesOf('I am injured: six.')).length > 0, 'the report')
     await tellPlace(page)
     expect(await placesOf('I am injured: six.')).toEqual([undefined])
-    // Nobody is asked for what they did not want to tell.
+    // The pilgrim is not asked for what they declined to share.
     await page.getByText('Sending …').waitFor({ state: 'detached' })
     expect(await without.count()).toBe(0)
   }, 120_000)
@@ -254,7 +255,7 @@ export function reportTests(app: WalkApp): void {
     await write(page, 'safety', 'Later.')
     await sendButton(page).click()
     await tellPlace(page)
-    /** Reports that have their place; it may be an entry of its own until the report is sent. */
+    /** Reports with their position, which may be a separate entry until the report is sent. */
     const placed = async () => {
       const all = (await entriesOn(page)).filter(({ kind }) => kind === 'report')
       const withPlace = all.filter(({ fields }) => 'device_info' in fields)

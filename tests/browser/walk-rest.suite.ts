@@ -1,4 +1,4 @@
-/** How often a phone that lies still is asked for a position. */
+/** How often a phone at rest is asked for a position. */
 import { expect, test } from 'bun:test'
 import { until } from '#tests/helpers/wait.ts'
 import { askedOf, north, type Recorder } from './phone-watch.ts'
@@ -13,12 +13,12 @@ export function testRest(recorder: () => Promise<Recorder>): void {
     const asked = async () => (await askedOf(page)).positions
     expect(await asked()).toHaveLength(1)
     for (const metres of [1, 2, 3]) {
-      // Before the phone is asked because nothing came.
+      // Before the phone is asked because no position arrived.
       await move(50_000)
       await arrive(metres)
     }
     await page.locator('[data-resting=true]').waitFor()
-    // In small steps, so that the phone can answer in between.
+    // In small steps, so that the phone can respond in between.
     const twentyTimes = async () => {
       await move(10_000)
       return (await asked()).length > 21
@@ -57,7 +57,7 @@ export function testRest(recorder: () => Promise<Recorder>): void {
     for (const times of [2, 3]) {
       await move(MINUTE + 5_000)
       await until(async () => (await askedOf(page)).positions.length === times, `request ${times}`)
-      // The page reads the time every 15 s.
+      // The page updates the time every 15 s.
       await move(20_000)
       expect(await page.getByText('No position for').count()).toBe(0)
       expect(await page.locator('.dot.bad').count()).toBe(0)

@@ -1,4 +1,7 @@
-/** The SOS button of the app: in reach of a thumb, held, let go early, by keyboard, and what becomes of each press. */
+/**
+ * The SOS button of the app: within thumb's reach, held, released early, by keyboard, and the state of each
+ * press.
+ */
 import { expect, test } from 'bun:test'
 import type { Page } from 'playwright-core'
 import { Language } from '#shared/contracts/bot.ts'
@@ -23,7 +26,7 @@ test('an SOS is sent after two seconds, waits for a network, and is told when it
   await firstMinute(page, 'Ana')
   const button = page.locator('.sos-button')
   const status = page.locator('.status')
-  // Let go early: nothing happens.
+  // Released early: nothing happens.
   await button.evaluate((one) => {
     for (const name of ['pointerdown', 'pointerup'])
       one.dispatchEvent(new PointerEvent(name, { bubbles: true }))
@@ -32,20 +35,20 @@ test('an SOS is sent after two seconds, waits for a network, and is told when it
   await page.waitForTimeout(1_500)
   expect(await emergencies()).toEqual([])
   await page.getByRole('button', { name: 'Cancel' }).click()
-  // By the keyboard, in a dead zone.
+  // By keyboard, offline.
   await context.setOffline(true)
   await button.focus()
   await page.keyboard.down('Enter')
   await status.getByText('is waiting for a connection').waitFor()
   await page.keyboard.up('Enter')
   await page.getByText('A call is faster.').waitFor()
-  // The region was there before its text: otherwise screen readers do not read it out.
+  // The live region existed before its text, otherwise screen readers would not announce it.
   expect(await page.locator('.sos-said').innerText()).toContain('is waiting for a connection')
   expect(await page.locator('.status a[href="tel:112"]').count()).toBe(1)
   await photograph(page, 'walk-sos-waits', true)
   await context.setOffline(false)
   await status.getByText(/SOS sent at \d\d:\d\d/).waitFor()
-  // No LINE and no device of anybody on duty.
+  // Staff have neither LINE nor a device.
   await status.getByText(/SOS arrived at \d\d:\d\d, but nobody could be alerted/).waitFor({ timeout: 45_000 })
   await photograph(page, 'walk-sos-unalerted', true)
   expect(await seriousFaults(page)).toEqual([])
@@ -79,7 +82,7 @@ test('each SOS that waits is sent, also of walks that are no longer on the phone
   await page.getByRole('button', { name: 'Yes, that is me' }).click()
   await page.getByRole('heading', { name: 'Old Lin' }).waitFor()
   await press(page)
-  // The name says whose the other one is.
+  // The name identifies the other pilgrim's press.
   await page.locator('.notice').filter({ hasText: 'Bo' }).locator('[data-sos=waits]').waitFor()
   await until(async () => (await page.locator('[data-sos=waits]').count()) === 2, 'both')
   await page.setViewportSize({ width: 320, height: 568 })
@@ -90,7 +93,7 @@ test('each SOS that waits is sent, also of walks that are no longer on the phone
   await page.evaluate(() => dispatchEvent(new Event('online')))
   const of = async (name: string) => (await emergencies()).filter((one) => one.display_name === name)
   await until(async () => (await of('Bo')).length + (await of('Old Lin')).length === 2, 'both emergencies')
-  // The walk that is on the phone is told of its own alone.
+  // The current walk shows only its own press.
   await page.locator('[data-sos=waits]').waitFor({ state: 'detached' })
   expect(await page.locator('[data-sos]').count()).toBe(1)
   expect([...(await of('Bo')), ...(await of('Old Lin'))].map(({ presses }) => presses)).toEqual([1, 1])
@@ -195,7 +198,7 @@ const STATES: Readonly<Record<string, () => Promise<Phone>>> = {
   },
 }
 
-/** What keeps a thumb from the SOS or a tab at the present size; empty: nothing. */
+/** Elements that keep the SOS or a tab out of a thumb's reach at this size; empty: none. */
 const outOfReach = (page: Page): Promise<string[]> =>
   page.evaluate(() =>
     [...document.querySelectorAll('.tabs > :is(a, button)')].flatMap((one) => {

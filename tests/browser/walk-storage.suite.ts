@@ -1,6 +1,4 @@
-/**
- * The browser's database fails under the app: it is closed, cleared, refuses, or does not answer. No check-in is lost.
- */
+/** The browser's database fails: it is closed, cleared, rejects, or does not respond. No check-in is lost. */
 import { expect, test } from 'bun:test'
 import type { BrowserContext, Page } from 'playwright-core'
 import { profileOf } from '#tests/helpers/pilgrim.ts'
@@ -78,7 +76,7 @@ export function storageTests(app: WalkApp): void {
     await using phone = await app.newPhone({}, async (context) => void (await breakable(context, 'refused')))
     const { page } = phone
     await page.goto(app.address('?lang=en'))
-    // Who walks here is not known, so nobody is asked for a name.
+    // The pilgrim is unknown, so the app must not ask for a name.
     await page.getByText('This browser saves nothing.').waitFor()
     expect(await page.getByLabel('Your name').count()).toBe(0)
     await setFault(page, null)

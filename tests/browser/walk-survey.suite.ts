@@ -1,4 +1,4 @@
-/** The survey in the app: drafts, a dead zone, and answers that are changed. */
+/** The survey in the app: drafts, a dead zone, and changed answers. */
 import { expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
 import type { Page } from 'playwright-core'
@@ -29,7 +29,7 @@ export function surveyTests(app: WalkApp): void {
     await page.getByLabel('Family').check()
     await page.reload()
     expect(await page.getByLabel('Family').isChecked()).toBe(true)
-    // On a small screen the next question begins in sight, not where the button was.
+    // On a small screen the next question starts at the top, not where the button was.
     await page.setViewportSize({ width: 360, height: 420 })
     for (let i = 2; i < 10; i++) {
       await page.getByRole('button', { name: 'Next' }).click()
@@ -54,7 +54,7 @@ export function surveyTests(app: WalkApp): void {
     const text = await surveys.text()
     expect(text).toContain('The soup was good.')
     expect(text).toContain('"q2":"family"')
-    // Another answer leaves the others as they are.
+    // Changing an answer keeps the others.
     await page.goto(app.address('#survey'))
     expect(await page.getByLabel('2 to 4 times').isChecked()).toBe(true)
     await page.getByRole('button', { name: 'Next' }).click()
@@ -68,7 +68,7 @@ export function surveyTests(app: WalkApp): void {
   })
 }
 
-/** What the card still needs is said, and the complete card is there to be looked at and saved. */
+/** The card's missing requirements are shown, and the complete card can be viewed and saved. */
 async function seesCard(app: WalkApp, page: Page): Promise<void> {
   await page.goto(app.address('#me'))
   await page.getByText('Check-ins: 0 of 3').waitFor()

@@ -1,4 +1,7 @@
-/** The set-up of tracker apps: what OwnTracks refuses at first, and why positions of an app are not taken. */
+/**
+ * The set-up of tracker apps: why OwnTracks rejects the link at first, and why an app's positions are not
+ * accepted.
+ */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { openEmbeddedTestStack, STACK_TIMEOUT_MS } from '#tests/helpers/open-test-stack.ts'
 import type { TestStack } from '#tests/helpers/test-stack.ts'
@@ -22,7 +25,7 @@ beforeAll(async () => {
 }, STACK_TIMEOUT_MS + BROWSER_TIMEOUT_MS)
 afterAll(() => stack?.close())
 
-/** That OwnTracks refuses the link until then, by language. */
+/** The sentence that OwnTracks rejects the link until then, by language. */
 const REFUSES = {
   'zh-Hant': '不然 App 會拒絕連結',
   'zh-Hans': '不然 App 会拒绝链接',
@@ -62,7 +65,7 @@ test('OwnTracks: first the switch, then the link, the address to type, and its t
   }
 })
 
-/** What each app takes from the link, or from the address that is typed into it. */
+/** The address that each app takes from the link, or that is typed into it. */
 const ADDRESS_IN: Record<TrackerApp, (shown: string) => string> = {
   owntracks: (link) => {
     const inline = Buffer.from(new URL(link).searchParams.get('inline')!, 'base64')

@@ -1,4 +1,4 @@
-/** Two hours on foot, with open identity; tests/browser/walk-line.long.test.ts walks them with LINE's. */
+/** Two hours on foot with open identity; tests/browser/walk-line.long.test.ts walks them with LINE. */
 import { expect, test } from 'bun:test'
 import { describeOnServers } from '#tests/helpers/suite.ts'
 import { TWO_HOURS_MS, walkTwoHours } from './two-hours.ts'

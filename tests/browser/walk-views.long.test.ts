@@ -1,4 +1,7 @@
-/** All views of the pilgrims' app: nothing serious for axe-core, in four languages and three themes, and small. */
+/**
+ * All views of the pilgrims' app: no serious violation for axe-core, in four languages and three themes, at a
+ * small size.
+ */
 import { expect, test } from 'bun:test'
 import type { Page } from 'playwright-core'
 import { Language } from '#shared/contracts/bot.ts'
@@ -34,7 +37,7 @@ const DAY_MS = 86_400_000
 const FIRST_LOAD_BYTES = 90_000
 const WORKER_BYTES = 1_500
 
-/** Texts below 18 px, and buttons, links and fields below 48 px, that are in sight. */
+/** Visible texts below 18 px, and buttons, links and fields below 48 px. */
 const smallParts = (page: Page): Promise<string[]> =>
   page.evaluate(() => {
     const shown = [...document.querySelectorAll<HTMLElement>('#page *')].filter((one) =>
@@ -54,7 +57,7 @@ const smallParts = (page: Page): Promise<string[]> =>
     return [...texts.map((one) => `text: ${name(one)}`), ...targets.map((one) => `target: ${name(one)}`)]
   })
 
-/** Pixels between the labels of the tabs, the least of them. */
+/** The smallest gap between the labels of the tabs, in pixels. */
 const tabGap = (page: Page): Promise<number> =>
   page.evaluate(() => {
     const labels = [...document.querySelectorAll('.tabs a')].map((tab) => {
@@ -67,7 +70,7 @@ const tabGap = (page: Page): Promise<number> =>
 
 const width = (page: Page): Promise<number> => page.evaluate(() => document.documentElement.scrollWidth)
 
-/** Buttons, links and headings whose text is wider than they are: it would be cut or would cover something else. */
+/** Buttons, links and headings whose text overflows and would be cut off or cover something. */
 const cutTexts = (page: Page): Promise<string[]> =>
   page.evaluate(() =>
     [
@@ -79,7 +82,7 @@ const cutTexts = (page: Page): Promise<string[]> =>
       .map((one) => `${one.tagName} ${one.className} ${one.textContent.slice(0, 30)}`),
   )
 
-/** What is drawn of the way; another place, zoom or day is another text. */
+/** What is drawn of the way; another place, zoom or day gives another text. */
 const drawnWay = (page: Page): Promise<string> =>
   page.evaluate(() => {
     const { width, height } = document.querySelector<HTMLCanvasElement>('canvas.crowd')!
@@ -110,12 +113,12 @@ describeOnServers('the views of the app', () => {
     const bytes = (await Promise.all(loaded)).reduce((sum, one) => sum + one, 0)
     expect(bytes).toBeGreaterThan(20_000)
     expect(bytes).toBeLessThan(FIRST_LOAD_BYTES)
-    // On a small phone the button is in sight, too.
+    // On a small phone the button is visible too.
     await page.setViewportSize({ width: 360, height: 640 })
     await photograph(page, 'walk-welcome-small')
     const agree = await page.getByRole('button', { name: '我同意' }).boundingBox()
     expect(agree!.y + agree!.height).toBeLessThan(640)
-    // Who cannot read this makes it larger here.
+    // Readers who cannot read this enlarge it here.
     await page.getByRole('button', { name: '最大' }).click()
     expect(await page.locator('html').getAttribute('data-letters')).toBe('largest')
     const walkPage = PAGES.find(({ folder }) => folder === 'walk')!
@@ -145,7 +148,7 @@ describeOnServers('the views of the app', () => {
         expect(await width(page)).toBe(390)
         await photograph(page, `walk-${view}-${language}-${theme}`, true)
         if (theme !== 'light') continue
-        // Nor with the largest letters.
+        // Also with the largest letters.
         await page.evaluate(() => (document.documentElement.dataset.letters = 'largest'))
         expect(`${view} ${await width(page)}`).toBe(`${view} 390`)
         expect(await cutTexts(page)).toEqual([])
@@ -171,7 +174,7 @@ describeOnServers('the views of the app', () => {
         trackSyncEndpoint,
       )
     await page.evaluate(() => (location.hash = 'way'))
-    // Every day comes to the phone, not only the one that is looked at.
+    // The phone stores every day, not only the selected one.
     const daysKept = async () => (await keptOn<{ days: object }>(page, 'days'))?.days ?? {}
     await until(async () => Object.keys(await daysKept()).length >= 2, 'both days')
     await context.setOffline(true)
@@ -239,12 +242,12 @@ describeOnServers('the views of the app', () => {
     const letterSize = () => page.evaluate(() => getComputedStyle(document.body).fontSize)
     const normal = Number.parseFloat(await letterSize())
     await page.keyboard.press('Enter')
-    // The heading of the view has the focus, so that a screen reader reads it.
+    // The view's heading has the focus, so that a screen reader announces it.
     const headed = () => page.waitForFunction(() => document.activeElement?.tagName === 'H1')
     await headed()
-    // The size of the letters is the device's: it is kept.
+    // The letter size belongs to the device and is stored.
     await page.getByRole('button', { name: 'Text size and language' }).press('Enter')
-    // Until then the key may go to the heading, which takes the focus.
+    // Until then the key press may go to the heading, which takes the focus.
     await headed()
     await page.getByRole('button', { name: 'Largest', exact: true }).press('Enter')
     await page.reload()

@@ -1,4 +1,4 @@
-/** The pilgrims' app on a phone: the first minute, check-ins with and without a network, failures, a lost phone. */
+/** The pilgrims' app on a phone: registration, check-ins online and offline, failures, a lost phone. */
 import { expect, test } from 'bun:test'
 import { PAGE_WORDS } from '#shared/locales/by-language.ts'
 import { words as said } from '#shared/locales/en/walk.ts'
@@ -23,7 +23,7 @@ const focused = (page: Page): Promise<string> => page.evaluate(() => document.ac
 const wordsIn = (page: Page): Promise<string[]> =>
   page.locator('.code-fields input').evaluateAll((all) => all.map((one) => (one as HTMLInputElement).value))
 
-/** Pastes a text as it is: typing cannot contain a line break. */
+/** Pastes a text unchanged; typing cannot contain a line break. */
 const paste = (page: Page, number: number, text: string): Promise<void> =>
   fieldOf(page, number).evaluate((field, pasted) => {
     const clipboardData = new DataTransfer()
@@ -31,7 +31,7 @@ const paste = (page: Page, number: number, text: string): Promise<void> =>
     field.dispatchEvent(new ClipboardEvent('paste', { clipboardData, bubbles: true, cancelable: true }))
   }, text)
 
-/** An input method offers characters: nothing is taken before one is chosen, and Enter chooses. */
+/** An input method offers characters: nothing is entered before one is chosen, and Enter chooses. */
 async function compose(page: Page): Promise<void> {
   const keyboard = await page.context().newCDPSession(page)
   await fieldOf(page, 1).focus()
@@ -46,14 +46,14 @@ async function compose(page: Page): Promise<void> {
   expect(await page.getByText('0 of 12 words').count()).toBe(1)
   await keyboard.send('Input.insertText', { text: '愛' })
   await page.getByText('1 of 12 words').waitFor()
-  // The character is a word, so the next one follows.
+  // The character is a word, so the next field follows.
   expect(await focused(page)).toBe('code-2')
   // Two at once, as a dictionary offers them.
   await keyboard.send('Input.imeSetComposition', { text: 'ㄎㄜ', selectionStart: 2, selectionEnd: 2 })
   await keyboard.send('Input.insertText', { text: '可以' })
   await page.getByText('3 of 12 words').waitFor()
   expect(await focused(page)).toBe('code-4')
-  // A Japanese word has several characters, and ends with a blank of its own width.
+  // A Japanese word has several characters, and ends with a full-width space.
   await keyboard.send('Input.imeSetComposition', { text: 'あいこ', selectionStart: 3, selectionEnd: 3 })
   await keyboard.send('Input.insertText', { text: 'あいこくしん' })
   await page.getByText('4 of 12 words').waitFor()
@@ -64,7 +64,7 @@ async function compose(page: Page): Promise<void> {
   await keyboard.detach()
 }
 
-/** Fills the fields in every way that fills all of them at once, and empties them again. */
+/** Fills all fields at once in every possible way, and empties them again. */
 async function pasteAll(page: Page, words: readonly string[]): Promise<void> {
   const wide = (text: string) =>
     text.replaceAll(/[a-z]/g, (c) => String.fromCodePoint(c.codePointAt(0)! + 0xfee0))
@@ -75,26 +75,26 @@ async function pasteAll(page: Page, words: readonly string[]): Promise<void> {
     words.map(wide).join('　'),
   ]
   for (const [i, text] of texts.entries()) {
-    // A whole code begins with its first word in every field.
+    // In every field, a whole code starts with its first word.
     await paste(page, 1 + 3 * i, text)
     expect(await wordsIn(page)).toEqual([...words])
     for (const field of await page.locator('.code-fields input').all()) await field.fill('')
   }
 }
 
-/** What the keyboard adds by itself: a capital, and a blank after a word that it completes. */
+/** What the keyboard adds by itself: a capital letter, and a space after a completed word. */
 async function complete(page: Page, word: string): Promise<void> {
   await fieldOf(page, 1).focus()
   await page.keyboard.insertText(`${word[0]!.toUpperCase()}${word.slice(1)} `)
   expect(await focused(page)).toBe('code-2')
-  // A second blank by mistake is nothing.
+  // An accidental second space is ignored.
   await page.keyboard.insertText(' ')
   expect((await wordsIn(page)).slice(1, 3)).toEqual(['', ''])
   for (const name of ['autocorrect', 'autocapitalize', 'autocomplete', 'spellcheck'])
     expect(await fieldOf(page, 2).getAttribute(name), name).toMatch(/^(off|none|false)$/)
 }
 
-/** Word by word from paper: a blank or Enter goes on to the next number, and after the last one the search begins. */
+/** Word by word: a space or Enter moves to the next number, and after the last one starts the search. */
 async function typeAll(page: Page, words: readonly string[]): Promise<void> {
   await fieldOf(page, 1).focus()
   for (const [i, word] of words.entries()) {
@@ -104,7 +104,7 @@ async function typeAll(page: Page, words: readonly string[]): Promise<void> {
   }
 }
 
-/** Types and pastes a code in every way. It is complete in the end, and searched for. */
+/** Types and pastes a code in every way. Finally it is complete, and searched for. */
 async function typeCode(page: Page, words: readonly string[]): Promise<void> {
   await page.getByText('0 of 12 words').waitFor()
   await fieldOf(page, 1).fill(words.slice(1).join(' '))
@@ -149,7 +149,7 @@ describeOnServers('the app', () => {
     await context.setOffline(true)
     await checkInButton(page).click()
     await page.locator('[data-state=kept]').waitFor()
-    // It counts on the phone before the service knows it.
+    // The phone counts it before the service does.
     expect(await page.locator('[data-figure=checkins]').textContent()).toBe('2 check-ins')
     await page.getByText('No network. It goes on by itself.').waitFor()
     expect(await waitingOf(page)).toBe(1)
@@ -157,7 +157,7 @@ describeOnServers('the app', () => {
     await context.setOffline(false)
     await page.goto(app.address())
     await counted(userId, 2)
-    // The service has counted it a moment before the phone has its answer.
+    // The service counts it a moment before the phone gets the response.
     const isSettled = async () => (await waitingOf(page)) === 0
     await until(isSettled, 'the answer to reach the phone')
     expect(await page.locator('[data-figure=checkins]').textContent()).toBe('2 check-ins')
@@ -176,7 +176,7 @@ describeOnServers('the app', () => {
     await kept.waitFor()
     await page.clock.fastForward(60_000)
     await kept.waitFor()
-    // It is counted while nobody looks, and told to whoever looks then.
+    // It is counted while the page is hidden, and announced when it becomes visible.
     const turn = (state: string) =>
       page.evaluate((is) => {
         Object.defineProperty(document, 'visibilityState', { configurable: true, get: () => is })
@@ -190,7 +190,7 @@ describeOnServers('the app', () => {
     await turn('visible')
     await page.getByRole('button', { name: 'Start recording' }).click()
     await page.getByText('Recording.', { exact: true }).waitFor()
-    // Nor does anybody see it below the dark screen.
+    // It is not visible below the dark screen either.
     await page.getByRole('button', { name: 'Dark screen' }).click()
     await page.locator('dialog.dark-screen').waitFor()
     await page.clock.fastForward(30_000)
@@ -218,7 +218,7 @@ describeOnServers('the app', () => {
     await page.reload()
     await checkInButton(page).click()
     await page.locator('[data-state=kept]').waitFor()
-    // The words of the recovery code and of the other tabs are there, too.
+    // The texts of the recovery code and of the other tabs are available too.
     await page.getByRole('button', { name: 'Show the twelve words' }).click()
     await page.locator('.code-words li').first().waitFor()
     expect(await page.locator('.code-words li').count()).toBe(12)
@@ -235,7 +235,7 @@ describeOnServers('the app', () => {
     await page.getByText('Recording.', { exact: true }).waitFor()
     await photograph(page, 'walk-recording')
     await page.getByText('While you look at the map, nothing is recorded.').waitFor()
-    // What to do with the phone now is above the tabs.
+    // The advice for the phone is above the tabs.
     const advice = await page.getByText('Do not press the power key.').boundingBox()
     const dark = await page.getByRole('button', { name: 'Dark screen' }).boundingBox()
     const tabs = await page.getByRole('navigation').boundingBox()
@@ -246,7 +246,7 @@ describeOnServers('the app', () => {
     await checkInButton(page).click()
     await checkInButton(other).click()
     await counted(userId, 2)
-    // The other one takes over.
+    // The other window takes over.
     await page.close()
     await other.getByText('Recording.', { exact: true }).waitFor()
   })
@@ -259,7 +259,7 @@ describeOnServers('the app', () => {
     await lost.page.locator('.code-words li').first().waitFor()
     const words = await lost.page.locator('.code-words li').allTextContents()
     expect(words).toHaveLength(12)
-    // All of them are in sight at once.
+    // All of them are visible at once.
     await lost.page.setViewportSize({ width: 390, height: 780 })
     const [last, tabs] = await Promise.all([
       lost.page.locator('.code-words').boundingBox(),
@@ -283,10 +283,10 @@ describeOnServers('the app', () => {
     await using third = await app.newPhone()
     await third.page.goto(app.address(`?lang=en#restore=${lost.userId}`))
     await third.page.getByText('Is this you? Old Li').waitFor()
-    // It may be somebody else's, who would then know where this pilgrim is.
+    // It may be someone else's, who would then know where this pilgrim is.
     await third.page.getByText(said.recovery.byLink).waitFor()
     expect(third.page.url()).not.toContain(lost.userId)
-    // Nor does it stay in the address when it comes while the view is shown.
+    // The address is also cleared if it arrives while the view is shown.
     await third.page.evaluate((id) => (location.hash = `restore=${id}`), lost.userId)
     await until(() => !third.page.url().includes(lost.userId), 'the id to leave the address')
   })
@@ -321,7 +321,7 @@ describeOnServers('the app', () => {
   })
 
   test('a pause is told with the organisers’ message; what is recorded meanwhile is kept, and sent after it', async () => {
-    // The other tests of this file walk in the same event, also when this one fails.
+    // Restore the event for the other tests of this file, even if this one fails.
     await using _ = {
       [Symbol.asyncDispose]: async () => void (await setStatus(app.stack, { status: 'active' })),
     }
@@ -330,7 +330,7 @@ describeOnServers('the app', () => {
     await page.clock.install()
     await page.goto(app.address('?lang=en'))
     await firstMinute(page, 'Idle Chen')
-    // From now on the app does nothing by itself. A touch asks for what is older than ten seconds.
+    // From now on the app does nothing by itself. A touch polls if the status is older than ten seconds.
     await page.clock.pauseAt(Date.now() + 11_000)
     await setStatus(app.stack, {
       status: 'paused',
@@ -342,17 +342,17 @@ describeOnServers('the app', () => {
     const asked: string[] = []
     page.on('request', (request) => asked.push(new URL(request.url()).pathname))
     await checkInButton(page).click()
-    // The app knows of the pause: the service is not asked for what it would refuse.
+    // The app knows of the pause and does not send what would be rejected.
     await page.locator('[data-waiting]').getByText(PAGE_WORDS.en.paused).waitFor()
     expect(asked).toEqual([])
     await photograph(page, 'walk-event-paused', true)
     expect(await waitingOf(page)).toBe(1)
-    // A touch is answered, also where nothing changes.
+    // A tap gets a reaction even if nothing changes.
     await page.getByRole('button', { name: 'Send now' }).click()
     expect(await page.locator('.toast').innerText()).toContain('Not sent yet. The event is paused.')
     await photograph(page, 'walk-not-sent')
     expect(await waitingOf(page)).toBe(1)
-    // The app hears that the event goes on, and sends at once.
+    // The app learns that the event has resumed, and sends at once.
     await setStatus(app.stack, { status: 'active' })
     await page.evaluate(() => document.dispatchEvent(new Event('visibilitychange')))
     await page.locator('[data-state=counted]').waitFor()
@@ -378,7 +378,7 @@ describeOnServers('the app', () => {
     await photograph(page, `walk-answer-${status}`, true)
     expect(await waitingOf(page)).toBe(1)
     await page.unroute('**/api/event/checkin')
-    // It may have been sent by itself before the button is pressed.
+    // It may have been sent automatically before the button is pressed.
     const press = page.getByRole('button', { name: 'Send now' }).click()
     void press.catch(() => undefined)
     await counted(userId, 1)
@@ -392,7 +392,7 @@ describeOnServers('the app', () => {
     await checkInButton(page).click()
     await page.getByText('Not checked in: The phone does not allow the position.').waitFor()
     await photograph(page, 'walk-no-permission')
-    // What was done after it is newer, and says itself what is wrong.
+    // The later action replaces the message and shows its own error.
     await page.getByRole('button', { name: 'Start recording' }).click()
     await page.getByText('Not checked in').waitFor({ state: 'detached' })
   })

@@ -23,12 +23,12 @@ const pathOf = ({ path }: Endpoint): string =>
 
 const nameOf = ({ method, path }: Endpoint): string => `${method} ${path}`
 
-/** Endpoints without a body: an admitted call would end the event for the other tests. */
+/** Endpoints without a body: a permitted call would end the event for the other tests. */
 const UNDONE_BY_NOTHING = new Set(['POST /api/event/admin/end-activity'])
 
 /**
- * What a volunteer may do, and what only an owner may do; all else with a token needs a manager. What is public is listed
- * in shared/REFERENCE.md (public-account.test.ts).
+ * Operations for volunteers, and those for owners only; all others with a token need a manager. Public ones
+ * are listed in shared/REFERENCE.md (public-account.test.ts).
  */
 const VOLUNTEER = [
   'GET /api/event/auth/role',
@@ -100,7 +100,7 @@ describeBothStacks('access', (stack) => {
       ...(endpoint.method === 'GET' ? {} : { body: '[]' }),
     })
 
-  // Wrong tokens delay their address, so all are tried at the same time.
+  // Wrong tokens delay their address, so all are tried concurrently.
   test('with a wrong token', async () => {
     const answers = await Promise.all(
       ENDPOINTS.map(async (endpoint) => ({
@@ -134,7 +134,7 @@ describeBothStacks('access', (stack) => {
         if (passes && UNDONE_BY_NOTHING.has(name)) continue
         test(`with the token of a ${role}`, async () => {
           const { status, ok, headers } = await call(endpoint, admin(role))
-          // Names and numbers of pilgrims must not stay in the files of a browser.
+          // Names and numbers of pilgrims must not stay in a browser's cache.
           if (ok && needed > 0) expect(headers.get('cache-control')).toMatch(/no-store|private, no-cache/)
           if (passes) expect([401, 403]).not.toContain(name.includes('webhook') ? 200 : status)
           else expect(status).toBe(403)

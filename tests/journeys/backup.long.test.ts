@@ -1,4 +1,4 @@
-/** A backup of a running test stack, restored into another one, which then gives the same answers. */
+/** A backup of a running test stack, restored into another one, which then returns the same responses. */
 import { expect, test } from 'bun:test'
 import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { rm } from 'node:fs/promises'
@@ -64,7 +64,7 @@ async function run(place: Place, command: 'backup' | 'restore', ...args: string[
 const CARD = '/api/event/og/anna.png'
 const PEOPLE = ['anna', 'ben', 'chi', 'gone']
 
-/** @returns the path of a screenshot, and what opens something and must not be in a backup */
+/** @returns the path of a screenshot, and keys and tokens that must not be in a backup */
 async function live(stack: TestStack): Promise<{ screenshot: string; keys: string[] }> {
   const now = Date.now()
   for (const [i, user_id] of PEOPLE.entries()) {
@@ -110,10 +110,10 @@ async function live(stack: TestStack): Promise<{ screenshot: string; keys: strin
   return { screenshot: new URL(data.url).pathname, keys: [key, token] }
 }
 
-/** Fields that differ by design: times of the answer, and later actions of operators. */
+/** Fields that differ by design: times of the response, and later actions of operators. */
 const OF_THE_MOMENT = /"(as_of|generated_at)":"[^"]*"|\{[^{}]*"action":"restore"[^{}]*\{[^{}]*\}[^{}]*\},/g
 
-/** Every answer that depends on stored data. */
+/** Every response that depends on stored data. */
 async function answers(stack: TestStack, screenshot: string): Promise<Record<string, string>> {
   const paths = [
     ...[...PEOPLE, 'new'].map((id) => `/api/event/user/${id}`),
@@ -127,7 +127,7 @@ async function answers(stack: TestStack, screenshot: string): Promise<Record<str
     CARD,
     screenshot,
   ]
-  // A busy renderer has the card of before answered for a moment.
+  // A busy renderer briefly serves the previous card.
   await until(
     async () => !/max-age=5\b/.test((await stack.fetch(CARD)).headers.get('cache-control') ?? ''),
     'the card of this moment',
@@ -141,7 +141,7 @@ async function answers(stack: TestStack, screenshot: string): Promise<Record<str
     const isMap = path === '/api/event/data'
     const moment = isMap ? /"(id|display_name|generated_at)":("[^"]*"|null)/g : OF_THE_MOMENT
     const text = isJson ? bytes.toString().replaceAll(moment, '') : bytes.toString('base64')
-    // Positions of one instant have no order.
+    // Positions of the same instant have no order.
     const said = isMap ? [...text.matchAll(/\{[^{}]*"recorded_at"[^{}]*\}/g)].map(String).sort().join() : text
     return [path, `${answer.status} ${said.replace(/"request_id":"[^"]*"/, '')}`] as const
   })
@@ -172,7 +172,7 @@ for (const [from, to] of PAIRS)
     const text = zstdDecompressSync(readFileSync(file)).toString()
     expect(text).toContain('anna')
     expect(statSync(file).mode & 0o777).toBe(0o600)
-    // Hashes of keys and tokens are in it, and nothing of who was erased.
+    // It contains hashes of keys and tokens, and nothing about erased people.
     for (const absent of ['token-of-', 'gone', ...keys]) expect(text).not.toContain(absent)
     expect(await run(target, 'restore', '--from', file)).toMatch(/^Restored as of .*The event is paused\.\n$/)
     const restored = await target.open()

@@ -1,4 +1,6 @@
-/** Downloads during which a store goes away: complete and marked, refused, or broken off with a line that says so. */
+/**
+ * Downloads during which a store fails: complete and marked, rejected, or truncated with a line that says so.
+ */
 import { afterAll, afterEach, beforeAll, expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -12,7 +14,7 @@ import { post } from '#tests/helpers/pilgrim.ts'
 import { admin, newAppId } from '#tests/helpers/test-stack.ts'
 import { until } from '#tests/helpers/wait.ts'
 
-/** Some 25 MB as JSON and 9 MB as GPX, in pages. */
+/** About 25 MB as JSON and 9 MB as GPX, in pages. */
 const POINTS = 80_000
 const SURVEYS = 40_000
 const BUSY = 'The service is busy with other long readings: please try again in a moment.'
@@ -33,14 +35,17 @@ describeOnServers('a download', () => {
   const headersOf = (csv: boolean) => ({ ...admin('owner'), ...(csv ? { Accept: 'text/csv' } : {}) })
   const ask = (path: string, csv = false): Promise<Response> =>
     stack.fetch(`/api/event/${path}`, { headers: headersOf(csv) })
-  /** The answer as it begins: to be held against its contract it would be read to its end. */
+  /** The response once it begins; checking it against its contract would read it to its end. */
   const begin = (kind: Kind): Promise<Response> =>
     fetch(`https://localhost:${stack.port}/api/event/${LONG[kind].path}`, {
       headers: headersOf(kind === 'csv'),
       tls: { ca: stack.ca },
     })
 
-  /** Keeps readers of a table waiting. @returns resolves once somebody waits, and lets them go on */
+  /**
+   * Blocks readers of a table.
+   * @returns resolves once a reader is blocked, with a function that releases them
+   */
   async function holdUp(table: string) {
     const sql = postgres(stack.postgres.url, { max: 2, onnotice: () => undefined })
     const released = Promise.withResolvers<void>()
@@ -51,7 +56,7 @@ describeOnServers('a download', () => {
         held.resolve()
         await released.promise
       })
-      // With the server its lock goes as well.
+      // If the server is down, so is its lock.
       .catch(() => undefined)
     await held.promise
     return {
@@ -69,12 +74,12 @@ describeOnServers('a download', () => {
     }
   }
 
-  /** Begins a download, and does something while it stands in the middle. @returns its text */
+  /** Starts a download, and runs an action halfway. @returns its text */
   async function interrupted(kind: Kind, act: () => Promise<void>): Promise<string> {
     const answer = await begin(kind)
     expect(answer.status).toBe(200)
     const held = holdUp(LONG[kind].table)
-    // The server waits for a reader who does not read.
+    // The server waits for a client that does not read.
     const text = answer.text()
     const hold = await held
     try {
@@ -113,7 +118,7 @@ describeOnServers('a download', () => {
   afterEach(async () => {
     await Promise.all([stack.redis.restart(), stack.postgres.restart()])
     await recovered(stack)
-    // Health is ok with one connection. A request that gets another one, which broke with Postgres, is answered 503
+    // Health is ok with one connection. A request on another one, which broke with Postgres, gets a 503
     // once.
     const isWhole = async () => {
       const answers = await Promise.all(Array.from({ length: 20 }, () => ask('admin/users?limit=1')))
@@ -155,7 +160,7 @@ describeOnServers('a download', () => {
       expect(text.slice(-BROKEN_OFF.length)).toBe(BROKEN_OFF)
       const lines = log().slice(before).split('\n')
       expect(lines.filter((line) => line.includes('a download failed on its way'))).toHaveLength(1)
-      // What Bun prints by itself is no line of the log.
+      // Bun's own output is not part of the log.
       expect(lines.filter((line) => line !== '' && !line.startsWith('{'))).toEqual([])
     },
     OUTAGE_MS,
@@ -189,7 +194,7 @@ describeOnServers('a download', () => {
       const asked = Array.from({ length: 60 }, (_, i) => post(stack, paths[i % 2]!, { user_id: newAppId() }))
       const statuses: number[] = []
       for (const answer of asked) void answer.then(({ status }) => statuses.push(status))
-      // Two are read, and fifty wait.
+      // Two are being read, and fifty wait.
       await until(() => statuses.length === 8, 'the others to be refused')
       expect(new Set(statuses)).toEqual(new Set([503]))
       await hold.release()

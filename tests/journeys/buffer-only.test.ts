@@ -25,7 +25,7 @@ import { until } from '#tests/helpers/wait.ts'
 
 const DAY = 86_400_000
 
-/** @param calls as an owner, and as the pilgrim */
+/** @param calls calls as an owner, and as the pilgrim */
 type Case = (calls: Calls, userId: string, stack: TestStack) => Promise<unknown>
 
 /** Writes of the pilgrim: accepted, and the check-in is still stored. */
@@ -247,7 +247,7 @@ test('every endpoint that takes a user id has its case', () => {
 describeBothStacks(
   'someone in the buffer only',
   (stack) => {
-    // A scheduler flushes when it starts. The first pilgrims would not stay in the buffer.
+    // A scheduler flushes when it starts, so the first pilgrims would not stay in the buffer.
     beforeAll(() =>
       until(async () => (await healthOf(stack)).last_flush !== null, 'the flush of the start', {
         timeoutMs: 30_000,

@@ -52,7 +52,10 @@ const FORMS: readonly [name: string, fields: (ms: number) => object][] = [
 const DAY_MS = 86_400_000
 const minute = (ms: number): number => Math.floor(ms / MINUTE_MS) * MINUTE_MS
 
-/** A walk north: a point a minute, each 0.0008 degrees (89 m, 5.3 km/h) further, the last one a minute ago. */
+/**
+ * A walk northward: a point per minute, each 0.0008 degrees (89 m, 5.3 km/h) further, the last one a minute
+ * ago.
+ */
 const walk = (count: number) =>
   Array.from({ length: count }, (_, i) => ({
     lat: PLACE.lat + i * 0.0008,
@@ -60,7 +63,7 @@ const walk = (count: number) =>
     timestamp: Date.now() - (count - i) * MINUTE_MS,
   }))
 
-/** Of each kind that points/validate-points.test.ts has; a track tells them by their index. */
+/** One point of each kind in points/validate-points.test.ts; a track reports them by index. */
 const FAULTS: readonly [reason: string, point: (ms: number) => unknown][] = [
   ['not-an-object', () => null],
   ['no-timestamp', () => PLACE],
@@ -69,7 +72,7 @@ const FAULTS: readonly [reason: string, point: (ms: number) => unknown][] = [
   ['invalid-field', (ms) => ({ ...PLACE, timestamp: ms, source: '\ud800' })],
 ]
 
-/** Includes the instants that only operators and the pilgrim see. */
+/** The profile with the instants that only operators and the pilgrim see. */
 const profileOf = async (stack: TestStack, userId: string) => {
   const headers = admin('volunteer')
   return dataOf(await stack.fetch(`/api/event/user/${userId}`, { headers }), profileEndpoint)
@@ -103,7 +106,7 @@ describeBothStacks('what a phone sends', (stack) => {
       const answer = await dataOf(await checkIn(stack, userId, { timestamp }), checkInEndpoint)
       expect(Date.parse(answer.recorded_at)).toBeWithin(before, Date.now() + 1)
       expect(answer).toMatchObject({ duplicate: false, clock_corrected: true })
-      // The answer to a repeated one has the flag as well.
+      // The response to a repetition has the flag as well.
       const again = await dataOf(await checkIn(stack, userId, { timestamp }), checkInEndpoint)
       expect(again).toMatchObject({ ...answer, duplicate: true, pending: expect.any(Number) as number })
     })
@@ -347,7 +350,7 @@ describeBothStacks('what a phone sends', (stack) => {
       const island = (n: number) => ({ lat: -40 - n, lng: 10 + n })
       const around = ({ lat, lng }: { lat: number; lng: number }) =>
         `bbox=${lng - 0.1},${lat - 0.1},${lng + 0.1},${lat + 0.1}`
-      /** Each replica refreshes by itself, so the test reads often enough to reach every replica. */
+      /** Each replica refreshes separately, so the test reads often enough to reach every replica. */
       const shown = async (
         query: string,
         count = 1,

@@ -1,6 +1,6 @@
 /**
- * A stranger with open identity: a program that knows nothing but a pilgrim's LINE id, and writes in their name. It may
- * add to the pilgrim; it finds out nothing and takes nothing away.
+ * A stranger with open identity, who knows only a pilgrim's LINE id and writes for them. The stranger may add
+ * data, but learns nothing and removes nothing.
  */
 import { expect, test } from 'bun:test'
 import { subscribeToPushEndpoint } from '#shared/contracts/push-subscriptions.ts'
@@ -31,7 +31,7 @@ import { send } from '#tests/helpers/trackers.ts'
 import { until } from '#tests/helpers/wait.ts'
 import { traccar10 } from '#tests/tracking/tracker-bodies.ts'
 
-/** Every public answer about a pilgrim, as text. */
+/** Every public response about a pilgrim, as text. */
 async function readingsOf(stack: TestStack, userId: string, reported: object): Promise<Map<string, string>> {
   const body = { user_id: userId, ...reported }
   const sync = await (await post(stack, 'user/sync', body)).text()
@@ -72,7 +72,7 @@ describeBothStacks(
       const exactKm = (await profileOf(stack, victim, admin('owner'))).km
       expect(exactKm).toBeCloseTo(12.3, 1)
 
-      // The savings step at whole fives of kilograms: where is the step, when so many kilometres are added?
+      // The rounded savings step every five kilograms: find the step by adding kilometres.
       const savedWith = async (km: number) => {
         const answer = await post(stack, 'user/sync', { user_id: victim, transport: { walk: km } })
         expect(answer.status).toBe(200)
@@ -118,7 +118,7 @@ describeBothStacks(
       const [victim, device] = [newPilgrimId(), newAppId()]
       for (const userId of [victim, device]) expect((await checkIn(stack, userId)).status).toBe(202)
       expect(await sentenceOf(await name(victim), 409, 'conflict')).toContain('EVENT_IDENTITY=line')
-      // What was named before can be taken back.
+      // A pilgrim set as the palanquin earlier can be unset.
       expect((await name(victim, false)).status).toBe(200)
       expect(await dataOf(await name(device), palanquinEndpoint)).toEqual({ userId: device, palanquin: true })
 
@@ -151,7 +151,7 @@ describeBothStacks(
         'the place of the tracker',
         { timeoutMs: 30_000, everyMs: 2_000 },
       )
-      // A stranger neither moves it nor takes it off the map.
+      // A stranger neither moves it nor removes it from the map.
       expect((await checkIn(stack, victim, { lat: 23.5, lng: 120.3 })).status).toBe(202)
       expect(
         (await syncTrack(stack, victim, [{ lat: 23.5, lng: 120.3, timestamp: Date.now() }])).status,
@@ -159,7 +159,7 @@ describeBothStacks(
       const hide = { user_id: victim, status: 'withdrawn' }
       expect((await post(stack, 'participant-status', hide)).status).toBe(200)
       expect((await post(stack, 'privacy', { user_id: victim, agreed: false })).status).toBe(200)
-      // The app is asked to send again, because the consent may be given again.
+      // The app is asked to send again, because consent may be given again.
       expect((await stack.fetch(`/api/event/ingest/${key}/osmand?lat=24.2&lon=120.5`)).status).toBe(503)
       const seen = new Set<number | null>()
       await until(async () => seen.add(await latOnMap()).has(24.2), 'the next place of the tracker', {
@@ -204,7 +204,7 @@ describeBothStacks(
         expect((await refuse()).status).toBe(200)
         expect(await link()).toBe(410)
       }
-      // The app keeps what it has recorded, and sends it again.
+      // The app keeps its recorded points, and sends them again.
       await sentenceOf(await track(60_000), 503, 'unavailable')
       await sentenceOf(await checkIn(stack, victim), 403, 'forbidden')
 
@@ -257,7 +257,7 @@ describeBothStacks(
       const before = await readingsOf(stack, victim, {})
       await flushed(stack)
       expect(await readingsOf(stack, victim, {})).toEqual(before)
-      // Out and back 40 km: without the rule it would show how far the point is from the places before and after.
+      // 40 km out and back: without the rule it would show how far the point is from its neighbours.
       for (const agoMinutes of [359.3, 300.7]) {
         const between = { ...PLACE, lat: PLACE.lat + 0.3, timestamp: Date.now() - agoMinutes * MINUTE }
         expect((await syncTrack(stack, victim, [between])).status).toBe(200)
@@ -265,7 +265,7 @@ describeBothStacks(
         await flushed(stack)
         expect(await readingsOf(stack, victim, {})).toEqual(before)
       }
-      // The pilgrim's own way goes on, and is seen at once.
+      // The pilgrim's own walk continues, and is visible at once.
       const on = Array.from({ length: 41 }, (_, i) => ({
         lat: PLACE.lat + (12_300 + i * 100) / 111_195,
         lng: PLACE.lng,
@@ -286,7 +286,8 @@ describeBothStacks(
       const path = (end: string) => `/api/event/push-subscriptions${end}?user_id=${victim}`
       await sentenceOf(await stack.fetch(path('')), 403, 'forbidden')
       await sentenceOf(await stack.fetch(path(`/${id}`), { method: 'DELETE' }), 403, 'forbidden')
-      // Alone, a stranger needs days to fill the quota. What is known is added as often as it comes.
+      // A stranger alone would need days to fill the quota. Known devices may be added any number of
+      // times.
       for (let i = 1; i < CLAIM_QUOTA.max; i++) expect((await register()).status).toBe(200)
       await sentenceOf(await register(), 429, 'rate-limited')
       for (let i = 0; i < CLAIM_QUOTA.max; i++) expect((await again()).status).toBe(200)

@@ -31,7 +31,7 @@ interface Sent {
 const read = async (stack: TestStack, query: string): Promise<Clusters> =>
   dataOf(await readAs(stack, 'volunteer', `admin/clusters?${query}`), clustersEndpoint)
 
-/** Points and pilgrims by cell, by a plain count. */
+/** Points and pilgrims by cell, counted directly. */
 function plain(sent: readonly Sent[], zoom: number, sinceMs = 0): Record<string, object> {
   const cells: Record<string, { count: number; users: number }> = {}
   const cellOf = ({ lat, lng }: Sent) => {
@@ -57,7 +57,7 @@ const totals = ({ features }: Clusters): { count: number; users: number } =>
     { count: 0, users: 0 },
   )
 
-/** Forty pilgrims on their way to the north, the faster ones ahead, within the last five hours. */
+/** Forty pilgrims walking northward within the last five hours, the faster ones ahead. */
 function walkers(now: number): Sent[] {
   const random = createRandom(14)
   return Array.from({ length: 40 }, newPilgrimId).flatMap((userId, i) =>
@@ -95,7 +95,7 @@ describeBothStacks(
   (stack) => {
     const sent = walkers(Date.now())
     beforeAll(async () => {
-      // A query that no other test uses, because answers are cached.
+      // A query that no other test uses, because responses are cached.
       expect(await read(stack, 'k=1')).toMatchObject({
         features: [],
         zoom: 10,
@@ -189,7 +189,8 @@ describeBothStacks(
 
     test('front and tail leave out the foremost and the last twentieth along the route', async () => {
       const { front, tail, spread_km } = await read(stack, '')
-      // Two of forty are left out at each end; cells are 90 m high. A pilgrim last seen the day before is not walking.
+      // Two of forty are excluded at each end; cells are 90 m high. A pilgrim last seen the day before is
+      // not walking.
       const speeds = Array.from({ length: 40 }, (_, i) => ((29 * (20 + i)) / 15_000) * 111.195)
       expect(tail!.route_km).toBeWithin(speeds[2]! - 0.1, speeds[2]! + 0.1)
       expect(front!.route_km).toBeWithin(speeds[37]! - 0.1, speeds[37]! + 0.1)
@@ -201,7 +202,7 @@ describeBothStacks(
       const hour = Math.floor(Date.now() / HOUR) * HOUR - 4 * HOUR
       const time = [hour, hour + HOUR].map((ms) => new Date(ms).toISOString())
       const then = await read(stack, `since=${time[0]}&until=${time[1]}`)
-      // What was recorded in that hour: all were nearer to the beginning than they are now.
+      // Points of that hour: all pilgrims were nearer to the start than now.
       const kms = sent
         .filter(({ timestamp }) => timestamp >= hour && timestamp < hour + HOUR)
         .map(({ lat }) => (lat - 24) * 111.195)
@@ -216,7 +217,7 @@ describeBothStacks(
     test('too many cells for one answer are answered at the next coarser zoom that fits', async () => {
       const userId = newPilgrimId()
       const from = Date.now() - 4 * HOUR
-      // A grid of 72 × 72 places, each in a cell of its own at zoom 18, and four to a cell at 17.
+      // A grid of 72 × 72 places, each in its own cell at zoom 18, and four per cell at 17.
       const grid = Array.from({ length: 72 * 72 }, (_, i) => ({
         userId,
         lat: 24.6 + ((i % 72) + 0.5) / 20_480,

@@ -1,20 +1,20 @@
-/** What read endpoints answer while a store is down. */
+/** Outcomes of read endpoints while a store is down. */
 
 /** `whole`: as before; `marked`: without pending points, and marked as such; `away`: 503. */
 export type Outcome = 'whole' | 'marked' | 'away'
 
 type Outcomes = readonly [redis: Outcome, postgres: Outcome]
 
-/** Those that answer otherwise than most. */
+/** Endpoints whose outcome differs from the default. */
 export const EXCEPTIONS: Readonly<Record<string, Outcomes>> = {
   // Cached for at most five seconds.
   '/api/event/data': ['away', 'whole'],
-  // The last one that was made; it names its stale parts (tests/tracking/map-snapshots.test.ts).
+  // The last snapshot, with its outdated parts marked (tests/tracking/map-snapshots.test.ts).
   '/api/event/map': ['whole', 'whole'],
   '/api/event/route': ['whole', 'whole'],
-  // From its cache or from the table.
+  // From the cache or the table.
   '/api/event/photos/count': ['whole', 'whole'],
-  // Points go to the journal; a key that was used before is known to the kv.
+  // Points go to the journal; a recently used key is known to the kv.
   '/api/event/ingest/:key/owntracks': ['whole', 'whole'],
   '/api/event/ingest/:key/overland': ['whole', 'whole'],
   '/api/event/ingest/:key/traccar': ['whole', 'whole'],
@@ -33,10 +33,10 @@ export const EXCEPTIONS: Readonly<Record<string, Outcomes>> = {
   '/api/event/admin/users/:userId/export': ['marked', 'away'],
   // A stream always opens, sends what is available, and recovers by itself.
   '/api/event/admin/stream': ['whole', 'whole'],
-  // A ledger without one of its two halves would report losses that did not happen.
+  // A ledger with only one of its two halves would report losses that did not happen.
   '/api/event/admin/ledger': ['away', 'away'],
   '/api/event/line-usage': ['whole', 'whole'],
-  // They show the outage.
+  // They report the outage.
   '/api/event/admin/condition': ['whole', 'whole'],
   '/api/event/admin/last-hour': ['whole', 'whole'],
   '/api/event/admin/tokens': ['whole', 'whole'],
@@ -53,5 +53,5 @@ export const EXCEPTIONS: Readonly<Record<string, Outcomes>> = {
   '/api/event/openapi.json': ['whole', 'whole'],
 }
 
-/** Most are read from Postgres alone. */
+/** Most are read only from Postgres. */
 export const outcomesOf = (path: string): Outcomes => EXCEPTIONS[path] ?? ['whole', 'away']

@@ -1,6 +1,6 @@
 /**
- * Every read endpoint while Redis is down (closed or frozen) and while Postgres is down: degraded, not down. An
- * incomplete answer is marked, an answer that could be wrong is 503, and both come in time.
+ * Every read endpoint while Redis is down (closed or frozen) and while Postgres is down: degraded, not down.
+ * An incomplete response is marked, a possibly wrong one is a 503, and both come in time.
  */
 import { afterAll, afterEach, beforeAll, expect, test } from 'bun:test'
 import { uploadScreenshotEndpoint } from '#shared/contracts/feedback.ts'
@@ -49,7 +49,7 @@ const CHANGING = new Set([
   '/api/event/admin/tokens',
 ])
 
-/** Answers that are cached, or that depend on the current time. */
+/** Responses that are cached, or that depend on the current time. */
 const KEPT = new Set(['/health', '/api/event/data', '/api/event/admin/carbon'])
 
 interface Answer {
@@ -66,7 +66,7 @@ function isMarked(body: string): boolean {
   return (found.data === undefined ? found.pending : found.data.pending) === null
 }
 
-/** An id that its app made, which nobody else can know. */
+/** An app id, which nobody else can know. */
 const APP_ID = 'w-5hk3q7d2m9x0c4v8b1n6r2t7ye'
 
 function queryOf(path: string, userId: string): string {
@@ -132,7 +132,7 @@ describeOnServers('reading', () => {
     const wanted = Object.fromEntries(
       READING.map(({ path }) => [path, path.endsWith('/dead-letters/:id') ? 404 : 200]),
     )
-    // All at once on a busy machine, a probe of the health report can take longer than its timeout.
+    // With all probes at once on a busy machine, one can exceed its timeout.
     await until(
       async () => Bun.deepEquals(((before = await askAll()), statuses()), wanted),
       'every answer before an outage',
@@ -149,7 +149,7 @@ describeOnServers('reading', () => {
   const expectColumn = async (column: 0 | 1): Promise<void> => {
     const kept = READING.filter(({ path }) => KEPT.has(path))
     const settled = async () => {
-      // Several times, because each replica keeps answers of its own.
+      // Several times, because each replica has its own cache.
       const answers = await Promise.all(
         [kept, kept, kept].flat().map(async (one) => ({ one, status: (await ask(one)).status })),
       )
@@ -180,7 +180,7 @@ describeOnServers('reading', () => {
     expect(seen).toEqual(expected)
   }
 
-  /** Reads directly after a write, and answers that are refused. */
+  /** Reads directly after a write, and rejected requests. */
   const expectPilgrims = async (): Promise<void> => {
     const synced = await post(stack, 'user/sync', { user_id: userId, display_name: 'Known' })
     expect(await dataOf(synced, userSyncEndpoint)).toMatchObject({ pending: null, checkins: 1 })
@@ -201,7 +201,8 @@ describeOnServers('reading', () => {
       await expectPilgrims()
       await stack.redis.restart()
       await recovered(stack)
-      // Each service reconnects by itself, up to a second apart, and the health report knows the connection of one.
+      // Each service reconnects separately, up to a second apart, and the health report knows the
+      // connection of one.
       await until(
         async () => !('pending' in (await profileOf(stack, userId))),
         'the profile with the points of the buffer',

@@ -1,4 +1,4 @@
-/** An SOS from a tracker app and from the app: who is alerted, what operators read, and who confirms it. */
+/** An SOS from a tracker app and from the app: who is alerted, what operators see, and who confirms it. */
 import { afterAll, expect } from 'bun:test'
 import {
   confirmEmergencyEndpoint,
@@ -41,7 +41,7 @@ const sos = (lat = '24.56789') => ({
   body: `id=1&lat=${lat}&lon=120.5&accuracy=12&timestamp=${Math.floor(Date.now() / 1_000)}&alarm=sos`,
 })
 
-/** Sends until it is kept: on a busy machine both stores may be late. */
+/** Repeats the call until the press is stored: on a busy machine both stores may be late. */
 const untilKept = (call: () => Promise<Response>): Promise<Response> =>
   until(async () => {
     const answer = await call()
@@ -57,7 +57,7 @@ describeBothStacksAtOnce(
       const [manager, volunteer, pilgrim] = [newLineUser(), newLineUser(), newAppId()]
       const device = pushes.subscribe()
       await post(stack, 'push-subscriptions', { user_id: manager, ...device.subscription })
-      // Who has withdrawn from the walk works all the same.
+      // A manager who has withdrawn from the walk still works for the event.
       await post(stack, 'participant-status', { user_id: manager, status: 'withdrawn' })
       for (const [userId, role] of [
         [manager, 'manager'],
@@ -91,7 +91,7 @@ describeBothStacksAtOnce(
       expect(shown.title).toContain(name)
       for (const part of ['24.56789', '0912 345 678']) expect(shown.body).toContain(part)
       expect(performance.now() - startedMs).toBeLessThan(60_000)
-      // One emergency, and one message for each.
+      // One emergency, and one message for each recipient.
       for (const person of [manager, OWNER])
         expect(
           line.sent.filter(
@@ -126,7 +126,7 @@ describeBothStacksAtOnce(
       await sentenceOf(await stack.fetch(`/api/event/${path}`, { method: 'POST' }), 401, 'unauthorized')
       const confirmed = await dataOf(await callAs(stack, 'manager', 'POST', path), confirmEmergencyEndpoint)
       expect(confirmed).toMatchObject({ id, phone: null, confirmed_at: expect.any(String) })
-      // A second operator changes nothing.
+      // A second operator's confirmation changes nothing.
       const again = await dataOf(await callAs(stack, 'owner', 'POST', path), confirmEmergencyEndpoint)
       const { confirmed_at, confirmed_by } = confirmed
       expect(again).toMatchObject({ id, confirmed_at, confirmed_by })
@@ -164,7 +164,7 @@ describeBothStacksAtOnce(
       expect(held).toMatchObject({ source: 'app', presses: 1, place: { lat: 24.5 } })
       await callAs(stack, 'manager', 'POST', `admin/emergencies/${held.id}/confirm`)
       expect((await raise()).seen_at).toBe((await emergencyOf(stack, pilgrim)).confirmed_at)
-      // The consent is refused: whoever calls for help agrees to be helped.
+      // Consent is withdrawn, but a call for help implies agreement.
       await post(stack, 'privacy', { user_id: pilgrim, agreed: false })
       await raise({ ...press, pressed_at: new Date(Date.now() + 1_000).toISOString() })
       expect((await listed(stack)).filter(({ userId }) => userId === pilgrim)).toHaveLength(2)

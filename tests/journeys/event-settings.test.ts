@@ -30,7 +30,7 @@ const NAMES = { 'zh-Hant': '奈梅亨四日行', en: 'Nijmegen Four Days' }
 const DATES = { starts_at: '2026-07-21T04:00:00+02:00', ends_at: '2026-07-24T18:00:00+02:00' }
 
 const PLANNED = '2099-07-21T06:00:00.000Z'
-/** Eleven kilometres to the north. */
+/** Eleven kilometres northward. */
 const ROUTE = {
   lines: [[5_200_000, 580_000, 10_000, 0]],
   stations: [
@@ -111,7 +111,7 @@ describeBothStacks(
       const sentence = await sentenceOf(stale, 409, 'conflict')
       expect(sentence).toMatch(/by owner\d+ at .*: emergency_number\./)
       expect((await settings()).contact.value).toEqual(numbers)
-      // The other part has not changed since, and a repeated call is no conflict.
+      // The other part has not changed since, and a repeated call is not a conflict.
       expect((await put('contact', { ...numbers, version })).status).toBe(200)
       expect((await put('name', { names: NAMES, starts_at: null, ends_at: null, version })).status).toBe(200)
     })
@@ -125,7 +125,7 @@ describeBothStacks(
         const page = await stack.fetch('/s/nobody', { headers: { 'Accept-Language': accepted } })
         return /<html lang="([\w-]+)"/.exec(await page.text())?.[1]
       }
-      // Each service follows by itself.
+      // Each service updates separately.
       await until(async () => (await languageOfPage('zh-CN')) === 'zh-Hant', 'the page of links to follow')
       expect(await languageOfPage('ja')).toBe('ja')
       expect(await languageOfPage('ko, fr;q=0.5')).toBe('en')
@@ -220,7 +220,7 @@ describeBothStacks(
       await until(async () => (await card()).etag !== before.etag, 'the card to be drawn again')
       const page = await stack.fetch(new URL(url).pathname, { headers: { 'Accept-Language': 'en' } })
       expect(await page.text()).toMatch(/Stroller[^]*Where is the walk\?/)
-      // A walk has no palanquin, also where one was named before.
+      // A walk has no palanquin, even if one was set before.
       const shown = await until(async () => {
         const read = await map()
         return read.event.followed === 'walk' ? read : null
@@ -247,7 +247,7 @@ describeBothStacks(
         version: second,
         texts,
       })
-      // Another part leaves it as it is.
+      // Another part leaves it unchanged.
       const { contact, version: later } = await settings()
       expect(
         (await put('contact', { ...contact.value, emergency_number: '911', version: later })).status,
@@ -282,7 +282,7 @@ describeBothStacks(
       expect(new Set(read.items.map(({ form_version }) => form_version))).toEqual(
         new Set([0, version + 1, null]),
       )
-      // Answers to the first version are still named.
+      // Answers to the first version keep their names.
       expect(read.questions.q2!.ask).toEqual({ en: 'What hurt?' })
       expect(read.questions.q2!.choices.map(({ value }) => value)).toEqual([
         'blister',
@@ -378,7 +378,7 @@ describe.skipIf(embeddedOnly)('a replica that was away', () => {
           const read = (await (await fetch(`${url}/api/event/map`)).json()) as { data: EventMap }
           return read.data.event.names.en === NAMES.en
         }, `${url} to follow`)
-      // The pages of containers are built with it, too.
+      // The pages of containers are built with it too.
       const environment = { ...ENVIRONMENT, DATABASE_URL: stack.databaseUrl }
       expect((await eventOf(readConfig(environment))).names).toEqual(NAMES)
     } finally {

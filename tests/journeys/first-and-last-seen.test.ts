@@ -1,4 +1,6 @@
-/** `first_seen` and `last_seen`: one meaning in every answer; operators get the instant, others the day. */
+/**
+ * `first_seen` and `last_seen` mean the same in every response; operators get the instant, others the day.
+ */
 import { describe, expect, test } from 'bun:test'
 import {
   admin,
@@ -37,7 +39,7 @@ const box = [
 writeFileSync(AREA, JSON.stringify({ type: 'Polygon', coordinates: [box] }))
 
 const NEVER = { first_seen: null, last_seen: null }
-/** A pilgrim of each kind: the points that are sent, and the resulting times. */
+/** Pilgrims of each kind: the sent points, and the resulting times. */
 const KINDS: Readonly<Record<string, (stack: TestStack, userId: string, nowMs: number) => Promise<object>>> =
   {
     'without a point': async () => NEVER,

@@ -1,4 +1,4 @@
-/** Rules for every address: preflight, methods, request ids, bodies, paths, host names, cached answers. */
+/** Rules for every path: preflight, methods, request ids, bodies, paths, host names, cached responses. */
 import { describe, expect, test } from 'bun:test'
 import { ENDPOINTS } from '#shared/contracts/endpoints.ts'
 import { checkInEndpoint, dataEndpoint, type LiveMap } from '#shared/contracts/tracking.ts'
@@ -13,7 +13,7 @@ import { until } from '#tests/helpers/wait.ts'
 const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']
 const filled = (path: string) => path.replaceAll(/:\w+/g, 'someone')
 const PATHS = [...new Set(ENDPOINTS.map(({ path }) => path))]
-/** The methods of an address, by the table of endpoints. */
+/** The methods of a path, from the table of endpoints. */
 const allowed = (address: string): string[] => {
   const takes = ({ path }: { path: string }) =>
     new RegExp(`^${path.replaceAll(/:\w+/g, '[^/]+')}$`).test(address)
@@ -149,7 +149,7 @@ describeBothStacks('every address', (stack) => {
     const raw = (path: string, host = 'localhost', more: readonly string[] = []) =>
       rawRequest(stack, [`GET ${path} HTTP/1.1`, `Host: ${host}`, ...more])
 
-    // A manipulated path leads to no endpoint, or to the endpoint that it spells, with all of its checks.
+    // A manipulated path matches no endpoint, or the endpoint that it spells, with all of its checks.
     test.each([
       '//api/event/admin/status',
       '/api//event/admin/status',
@@ -218,7 +218,7 @@ describeBothStacks('every address', (stack) => {
       for (const host of ['x', 'xy', 'a.b', '', 'x:1', 'a-name-that-is-rather-long.example.org']) {
         expect((await raw('/health', host)).status).toBe(served ? 200 : 421)
         expect((await raw('/api/event/admin/status', host)).status).toBe(served ? 401 : 421)
-        // The path that a router sees when it counts from the start of the URL.
+        // The path as seen by a router that counts from the start of the URL.
         for (const path of ['/ab/health', '/a/api/event/data', '/abcdefghi/health'])
           expect((await raw(path, host)).status).toBe(served ? 404 : 421)
       }
@@ -284,8 +284,8 @@ describeBothStacks('every address', (stack) => {
       const headers = admin('volunteer')
       const map = async (init: RequestInit): Promise<LiveMap> =>
         dataOf(await stack.fetch(DATA, init), dataEndpoint)
-      // Each replica reads a new position at its next refresh; the public's and the operators' answers are cached
-      // apart.
+      // Each replica reads a new position at its next refresh; public and operators' responses are cached
+      // separately.
       const shown = async () =>
         (await map({ headers })).points.some((point) => point.userId === userId) &&
         (await map({})).points.length > 0

@@ -14,7 +14,7 @@ import { describeBothStacks } from '#tests/helpers/open-test-stack.ts'
 const CHANNEL = '1234567890'
 const { publicKey, privateKey } = await generateKeyPair('ES256', { extractable: true })
 const jwk = { ...(await exportJWK(publicKey)), kid: 'one', alg: 'ES256', use: 'sig' }
-/** Publishes keys like LINE. */
+/** Serves keys like LINE. */
 const line = Bun.serve({ port: 0, hostname: '127.0.0.1', fetch: () => Response.json({ keys: [jwk] }) })
 afterAll(() => line.stop(true))
 

@@ -35,7 +35,7 @@ describeBothStacks(
   (stack) => {
     test('counts accepted points, duplicates and refusals; an operator can force a flush', async () => {
       const force = () => callAs(stack, 'manager', 'POST', 'admin/flush')
-      // The first flush has ended, and the next one is far.
+      // The first flush has ended, and the next one is far off.
       expect((await dataOf(await force(), forceFlushEndpoint)).finished).toBe(true)
       const userId = newPilgrimId()
       const now = Date.now()
@@ -60,7 +60,7 @@ describeBothStacks(
           paused: 2,
         },
       }
-      // Each process publishes its refusals a moment later.
+      // Each process publishes its rejections a moment later.
       const before = await until(
         async () => {
           const ledger = await ledgerOf(stack)

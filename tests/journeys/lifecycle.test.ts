@@ -1,4 +1,4 @@
-/** The event's status: every transition. `status-outages.long.test.ts` has the loss of each part. */
+/** The event's status: every transition. `status-outages.long.test.ts` tests the loss of each part. */
 import { expect, test } from 'bun:test'
 import { endActivityEndpoint, setStatusEndpoint } from '#shared/contracts/operations.ts'
 import { auditEndpoint } from '#shared/contracts/audit.ts'
@@ -52,7 +52,7 @@ describeBothStacks('the states', (stack) => {
         changed_by: ended.changed_by,
       })
     expect((await healthOf(stack)).status).toBe('ended')
-    // Nobody is told that a summary was sent when there is no LINE account to send it with.
+    // Without a LINE account, the summary is not reported as sent.
     await until(
       async () => (await readActivity(stack)).ending?.summary !== 'waiting',
       'the summary to be decided',

@@ -1,6 +1,6 @@
 /**
- * No public page and no public answer holds the id of a pilgrim whom the request does not name: JSON, pages, assets,
- * pictures and headers are searched for the ids of an event in every form in which an answer may carry them.
+ * No public page or response contains the id of a pilgrim whom the request does not name: JSON, pages,
+ * assets, pictures and headers are searched for ids in every encoding that a response could use.
  */
 import { beforeAll, expect, test } from 'bun:test'
 import { join } from 'node:path'
@@ -28,16 +28,16 @@ const SETTINGS = {
 }
 const SEED_MS = 60_000
 const BROWSER = { 'Accept-Language': 'zh-Hant', 'User-Agent': 'Mozilla/5.0 (Linux; Android 14)' }
-/** What a LINE id, an id of an app and an invented one may become on the way. */
+/** Encodings of a LINE id, an app id and an invented id. */
 const FORMS: readonly ((id: string) => string)[] = [
   (id) => id,
   (id) => id.toLowerCase(),
   (id) => id.toUpperCase(),
-  // Without the last characters, which stand with what follows in a longer text.
+  // Without the last characters, which depend on what follows in a longer text.
   (id) => Buffer.from(id).toString('base64').slice(0, 20),
   (id) => Buffer.from(id).toString('hex'),
   ...(['md5', 'sha1', 'sha256', 'sha512'] as const).flatMap((name) =>
-    // Without a key, whoever knows an id recognises it.
+    // An unkeyed hash can be recognised by anyone who knows the id.
     (['hex', 'base64url'] as const).map(
       (form) => (id: string) => new Bun.CryptoHasher(name).update(id).digest(form).slice(0, 16),
     ),
@@ -50,7 +50,7 @@ interface Person {
   readonly key: string
 }
 
-/** The ids that a body or a header holds. */
+/** The ids contained in a body or a header. */
 const heldBy = (text: string, ids: readonly string[]): string[] =>
   ids.filter((id) => FORMS.some((form) => text.includes(form(id))))
 
@@ -61,7 +61,7 @@ describeBothStacks(
     let screenshot: string
     let version: number
 
-    /** An answer as text, its headers included; bytes become characters, one each. */
+    /** A response as text, including its headers; each byte becomes a character. */
     const textOf = async (path: string): Promise<{ status: number; text: string; type: string }> => {
       const answer = await stack.fetch(path, { headers: BROWSER })
       const type = answer.headers.get('content-type') ?? ''
@@ -74,7 +74,7 @@ describeBothStacks(
       }
     }
 
-    /** What a pilgrim does during an event; the answers are searched for the others' ids. */
+    /** A pilgrim's actions during an event; the responses are searched for the others' ids. */
     async function take(userId: string, i: number): Promise<Person> {
       await post(stack, 'user/sync', {
         user_id: userId,
@@ -129,7 +129,7 @@ describeBothStacks(
     const ofPublic = ENDPOINTS.filter(
       ({ method, access }) => method === 'GET' && (access === 'public' || access === 'optional'),
     )
-    /** The addresses of an endpoint that a stranger may open, or that name this pilgrim. */
+    /** The URLs of an endpoint that a stranger may open, or that name this pilgrim. */
     function addressesOf({ path, caller }: Endpoint, { userId, shares, key }: Person): string[] {
       if (path === '/s/:file') return shares.flatMap((id) => [`/s/${id}`, `/s/${id}.png`, `/s/${id}x`])
       if (path === '/api/event/map') return [path, `${path}?since=${version}`]
@@ -153,7 +153,7 @@ describeBothStacks(
       for (const [i, person] of people.entries())
         for (const endpoint of ofPublic) {
           const paths = addressesOf(endpoint, person)
-          // What names nobody is the same for everybody.
+          // A URL that names nobody is the same for everyone.
           if (i > 0 && paths.every((path) => seen.has(path))) continue
           for (const path of paths) {
             seen.add(path)
@@ -195,7 +195,7 @@ describeBothStacks(
         const { text } = await textOf(path)
         const held = heldBy(text, ids)
         if (held.length > 0) found.push({ path, held })
-        // Only text names further assets; the list of files in a service worker is text, too.
+        // Only text refers to further assets; the file list in a service worker is text too.
         for (const [name] of text.matchAll(/\/assets\/[\w./-]+\w/g))
           if (!seen.has(name)) {
             seen.add(name)
@@ -209,7 +209,7 @@ describeBothStacks(
   SETTINGS,
 )
 
-/** A picture holds pixels and no text of its own. */
+/** A picture contains pixels and no text. */
 function expectNoText(bytes: Buffer): void {
   const chunks: string[] = []
   for (let at = 8; at < bytes.length; at += 12 + bytes.readUInt32BE(at))

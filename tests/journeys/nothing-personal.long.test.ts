@@ -1,6 +1,6 @@
 /**
- * Personal data do not leak: whatever is requested and whatever fails, no log line, error answer, metric or alert
- * contains what a person has sent.
+ * Personal data do not leak: whatever is requested and whatever fails, no log line, error response, metric or
+ * alert contains what a person has sent.
  */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { Redis } from 'ioredis'
@@ -22,7 +22,7 @@ import { lineEvent, signatureOf, textEvent } from '../helpers/line-webhook.ts'
 
 /** Values in place of personal data; a search finds each of them in any text. */
 interface Markers {
-  /** 32 hexadecimal digits: with a U before it the id of a person of LINE. */
+  /** 32 hexadecimal digits; prefixed with U, a LINE user id. */
   readonly text: string
   /** Digits. */
   readonly phone: string
@@ -217,7 +217,10 @@ function markedRequests(document: Description, markers: Markers, token: () => st
   return requests.sort((a, b) => Number(a.init.method === 'DELETE') - Number(b.init.method === 'DELETE'))
 }
 
-/** Starts a LINE that refuses every request and quotes it. `alerts` are the requests to the owner about the service. */
+/**
+ * Starts a LINE that rejects every request and quotes it. `alerts` are the requests to the owner about the
+ * service.
+ */
 function startQuotingLine(owner: string) {
   const alerts: string[] = []
   const server = Bun.serve({
@@ -225,7 +228,7 @@ function startQuotingLine(owner: string) {
     port: 0,
     async fetch(request) {
       const body = await request.text()
-      // An SOS names its pilgrim to the organisers: that is what it is for.
+      // An SOS names its pilgrim to the organisers on purpose.
       if (body.includes(owner) && !body.includes('🆘')) alerts.push(body)
       const message = `The property in the request body is invalid: ${body} of ${request.url}`
       return Response.json({ message, details: [{ message: body, property: body }] }, { status: 400 })
@@ -296,7 +299,7 @@ describeOnServers('nothing personal', () => {
 
   /** Sends one, and records its answer unless it only refuses the request. */
   const send = async ({ operation, path, init }: MarkedRequest): Promise<void> => {
-    // Not by the stack's fetch, which would check the answer against the OpenAPI document.
+    // Not with the stack's fetch, which would check the response against the OpenAPI document.
     const answer = await fetch(`https://localhost:${stack.port}${path}`, {
       ...init,
       signal: AbortSignal.timeout(TIMEOUT_MS),
@@ -324,7 +327,7 @@ describeOnServers('nothing personal', () => {
     const wanted = /Redis|a service/.test(what) ? requests.filter(first) : requests
     await sendAll(wanted.filter(({ operation }) => operation !== END))
   }
-  /** All stores are up again, and pending points are stored. */
+  /** Waits until all stores are up again and pending points are stored. */
   const mended = async (): Promise<void> => {
     await recovered(stack)
     expect((await setStatus(stack, { status: 'active' })).status).toBe(200)

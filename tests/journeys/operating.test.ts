@@ -58,13 +58,13 @@ describeBothStacks('an operator', (stack) => {
     expect((await syncTrack(stack, silent, at(182))).status).toBe(200)
     expect((await syncTrack(stack, gone, at(25 * 60))).status).toBe(200)
     await flushed(stack)
-    // Answers are cached for a second, and counted by steps of ten.
+    // Responses are cached for a second, and counted in ten-second steps.
     const after = await until(async () => {
       const { walking, received } = await hour()
       const isCounted = received !== null && received.points >= (before.received?.points ?? 0) + 5
       return isCounted && walking !== null && walking.as_of !== before.walking?.as_of && { walking, received }
     }, 'the check-in to be counted')
-    // Who was seen within the hour walks; all points were received in it.
+    // Pilgrims seen within the hour count as walking; all points were received in it.
     expect(after.walking.pilgrims - (before.walking?.pilgrims ?? 0)).toBe(2)
     expect(after.walking.checked_in - (before.walking?.checked_in ?? 0)).toBe(1)
     expect(after.walking.silent - (before.walking?.silent ?? 0)).toBe(1)
@@ -100,7 +100,7 @@ describeBothStacks('an operator', (stack) => {
     dataOf(await stack.fetch(endpoint.path, { headers: admin('owner') }), endpoint)
   const audited = async () =>
     (await read(auditEndpoint)).items.map(({ action, details }) => ({ action, details }))
-  /** The timeline; its answers are cached for a second. */
+  /** The timeline, whose responses are cached for a second. */
   const entries = async () => {
     await Bun.sleep(1_100)
     return (await read(timelineEndpoint)).entries.map(({ kind, message }) => ({ kind, message }))
@@ -149,7 +149,7 @@ describeBothStacks('an operator', (stack) => {
     const mapHas = (expected: object | null) =>
       until(async () => Bun.deepEquals((await read(mapEndpoint)).messages, expected), 'the map to follow')
     await mapHas(forReaders)
-    // A client that knows one text replaces them all.
+    // A client that sends one text replaces them all.
     expect(await set({ status: 'paused', message: 'Go home.' })).toMatchObject({ messages: null })
     expect(await config()).toMatchObject({ message: 'Go home.', messages: null })
     await mapHas(null)

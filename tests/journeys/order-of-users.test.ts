@@ -1,4 +1,4 @@
-/** The list of pilgrims is in the order of the figures that it shows, which include pending points. */
+/** The list of pilgrims is ordered by the displayed figures, which include pending points. */
 import { expect, test } from 'bun:test'
 import { sentenceOf } from '#tests/helpers/answers.ts'
 import { callsOf } from '#tests/helpers/calls.ts'
@@ -6,7 +6,7 @@ import { describeBothStacks } from '#tests/helpers/open-test-stack.ts'
 import { MINUTE } from '#tests/helpers/pilgrim.ts'
 import { newPilgrimId, PLACE, readAs } from '#tests/helpers/test-stack.ts'
 
-/** Degrees of longitude of a leg: about 2 km. */
+/** A leg in degrees of longitude, about 2 km. */
 const LEG = 0.02
 
 describeBothStacks(
@@ -59,7 +59,7 @@ describeBothStacks(
 
       const listed = async (query: Parameters<typeof listUsers>[0]) =>
         (await listUsers(query)).items.map(({ userId }) => userId)
-      // Everybody was seen nine to ten hours ago, and Idle never.
+      // Everyone was seen nine to ten hours ago, and Idle never.
       const silent = { sort: 'last_seen', silent_hours: 9 } as const
       expect(await listed(silent)).toEqual([moved, fresh, stored])
       expect(await listed({ ...silent, order: 'asc' })).toEqual([stored, fresh, moved])
@@ -71,7 +71,7 @@ describeBothStacks(
       await of(moved).checkIn({ ...PLACE, timestamp: now })
       expect(await listed(silent)).toEqual([fresh])
 
-      // Who has a tracker or a link, in each order, and whether or not points of theirs wait.
+      // Pilgrims with a tracker or a link, in each order, with and without pending points.
       const linked = { with_links: 'true' } as const
       expect(await listed(linked)).toEqual([])
       const tracker = await of(fresh).createTracker()

@@ -44,7 +44,7 @@ describeOnServers('an outage', () => {
   const profile = (userId: string) => stack.fetch(`/api/event/user/${userId}`)
   const unavailable = (answer: Response) => sentenceOf(answer, 503, 'unavailable')
 
-  /** Check-ins of new pilgrims, each of which must be answered 202, promptly. */
+  /** Check-ins of new pilgrims, each of which must get a 202 promptly. */
   const checkInAll = async (count: number): Promise<string[]> => {
     const pilgrims = Array.from({ length: count }, newPilgrimId)
     for (const userId of pilgrims) {
@@ -83,7 +83,7 @@ describeOnServers('an outage', () => {
       const marked = { checkins: 1, pending: null }
       expect(await dataOf(await profile(before), profileEndpoint)).toMatchObject(marked)
       await sentenceOf(await checkIn(stack, newPilgrimId(), { lat: 91 }), 400, 'invalid-request')
-      // Each replica has its own rate limit meanwhile.
+      // Each replica has its own rate limit during the outage.
       const restless = newPilgrimId()
       const statuses: number[] = []
       for (let i = 0; i < 12; i++)
@@ -140,7 +140,7 @@ describeOnServers('an outage', () => {
       const refused = async () => (await checkIn(stack, newPilgrimId())).status === 403
       await until(refused, 'the pause to be known', { timeoutMs: RECOVERY_MS })
       await recovered(stack) // The service that resumes, too.
-      // The operator's service may be back later than the one that refuses, and says so.
+      // The operator's service may recover later than the one that rejects, and reports it.
       const resumed = async () => (await setStatus(stack, { status: 'active' })).ok
       await until(resumed, 'the event to go on', { timeoutMs: RECOVERY_MS })
       await checkInAll(2)
@@ -228,7 +228,7 @@ describeOnServers('an outage', () => {
     async () => {
       const [first, second] = [stack.service('tracking', 0), stack.service('tracking', 1)]
       await first.stop('SIGKILL')
-      // A request on a breaking connection gets 503, and the phone repeats it.
+      // A request on a breaking connection gets a 503, and the phone repeats it.
       const sender = newPilgrimId()
       await until(
         async () => (await checkIn(stack, sender)).status === 202,

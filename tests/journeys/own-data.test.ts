@@ -1,4 +1,4 @@
-/** Pilgrims read, export and erase their own data; nobody else does. */
+/** Pilgrims can read, export and erase their own data; nobody else can. */
 import { expect, test } from 'bun:test'
 import { eventConfigEndpoint } from '#shared/contracts/event-config.ts'
 import { ENDPOINTS } from '#shared/contracts/endpoints.ts'
@@ -30,7 +30,7 @@ const HOUR = 3_600_000
 const DAY = 24 * HOUR
 
 let count = 0
-/** An id as the app makes it. */
+/** An id in the app's format. */
 const appId = (): string => `w-${`${Date.now()}${count++}`.padStart(26, '0')}`
 
 describeBothStacks('own data', (stack) => {
@@ -58,7 +58,7 @@ describeBothStacks('own data', (stack) => {
   test('the way of all days adds up to the profile, before and after a flush', async () => {
     const userId = appId()
     const calendar = createCalendar('Asia/Taipei')
-    // In the middle of two days, so that neither walk crosses midnight.
+    // At noon of two days, so that neither walk crosses midnight.
     const noon = calendar.dayStart(Date.now() - DAY) + 12 * HOUR
     const earlier = walk(10, noon - DAY)
     const later = walk(20, noon)
@@ -66,7 +66,7 @@ describeBothStacks('own data', (stack) => {
     await flushed(stack)
     await dataOf(await syncTrack(stack, userId, later), trackSyncEndpoint)
     const from = later.at(-1)!
-    // By a vehicle: 2.2 km in three minutes.
+    // By vehicle: 2.2 km in three minutes.
     const ride = { lat: from.lat + 0.02, lng: from.lng, timestamp: from.timestamp + 180_000 }
     await dataOf(await checkIn(stack, userId, ride), checkInEndpoint)
     const profile = await profileOf(stack, userId)
@@ -127,7 +127,7 @@ describeBothStacks('own data', (stack) => {
     const gpx = await post(stack, 'me/export', { user_id: userId, format: 'gpx' })
     const file = await gpx.text()
     expect(file).toContain(`<wpt lat="${PLACE.lat}"`)
-    // Files are passed on, and the id of an app is its key.
+    // Files are passed on, and an app id gives access.
     expect(file).not.toContain(userId)
   })
 
@@ -143,7 +143,7 @@ describeBothStacks('own data', (stack) => {
     await flushed(stack)
     const textOf = async (answer: Promise<Response>): Promise<string> => (await answer).text()
     const read = (role: Role, path: string) => textOf(stack.fetch(path, { headers: admin(role) }))
-    // Each replica has a map of its own.
+    // Each replica has its own map.
     for (const path of ['/api/event/data', '/api/event/feedback'])
       await until(async () => (await read('owner', path)).includes(own), `the pilgrim in ${path}`)
 
@@ -158,7 +158,7 @@ describeBothStacks('own data', (stack) => {
           (access === 'optional' || ROLE_LEVEL[access] <= ROLE_LEVEL[role]),
       ).flatMap(({ path }) => {
         const filled = path.replace(':userId', pseudonym!)
-        // A page of one has a cursor, which names the last of it.
+        // A page of one item has a cursor, which identifies that item.
         return filled.includes(':') || filled.endsWith('/stream') ? [] : [filled, `${filled}?limit=1`]
       })
     for (const role of ['manager', 'volunteer'] as const) {
@@ -176,7 +176,7 @@ describeBothStacks('own data', (stack) => {
       expect(telling).toContain('/api/event/data')
       expect(telling).toContain('/api/event/feedback')
       if (role === 'manager') expect(telling.length).toBeGreaterThan(8)
-      // All other ids stay as they are.
+      // All other ids stay unchanged.
       expect(texts.some(([, text]) => text.includes(known))).toBe(true)
     }
     expect(await read('manager', `/api/event/admin/users?limit=1&search=${own}`)).toContain(pseudonym!)
@@ -189,9 +189,9 @@ describeBothStacks('own data', (stack) => {
     expect(
       await textOf(callAs(stack, 'manager', 'PUT', `admin/users/${appId()}/status`, { status: 'active' })),
     ).not.toContain('w-')
-    // It opens nothing for who is no operator.
+    // It gives a non-operator no access.
     await sentenceOf(await post(stack, 'me/export', { user_id: pseudonym }), 403, 'forbidden')
-    // A pilgrim cannot have an id that is read as another's.
+    // A pilgrim cannot use an id that is interpreted as another's.
     const posing = `p-${'0'.repeat(42)}`
     await dataOf(await checkIn(stack, posing), checkInEndpoint)
     expect(await read('manager', `/api/event/admin/users/${posing}`)).toContain(posing)
@@ -212,7 +212,7 @@ describeBothStacks('own data', (stack) => {
         expect(await text('owner', `admin/users?search=${whole}`)).toContain(own)
       }
     }
-    // Whether the pilgrim comes after a place in the order would tell the id, digit by digit.
+    // Whether the pilgrim sorts after a position would reveal the id digit by digit.
     const forged = encodeCursor('users:userId:asc', [part, part])
     await sentenceOf(await readAs(stack, 'manager', `admin/users?cursor=${forged}`), 400, 'invalid-request')
     expect(await text('owner', `admin/users?limit=1&cursor=${forged}`)).toContain(own)

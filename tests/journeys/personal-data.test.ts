@@ -104,7 +104,7 @@ describeBothStacks('personal data', (stack) => {
     const reports = async (userId: string, given: object) =>
       expect((await post(stack, 'user/sync', { user_id: userId, ...given })).status).toBe(200)
     const carbon = async () => {
-      // An answer is cached for a second.
+      // A response is cached for a second.
       await Bun.sleep(1_100)
       const answer = await readAs(stack, 'manager', 'admin/carbon')
       return dataOf(answer, carbonEndpoint)
@@ -208,7 +208,7 @@ describeBothStacks('personal data', (stack) => {
         await becomes(one, false)
         await becomes(other, false)
         await post(stack, 'privacy', { user_id: one })
-        // With the next full hour, which tests/tracking/presence.test.ts waits for by a clock of its own.
+        // At the next full hour, which tests/tracking/presence.test.ts reaches with a simulated clock.
         if (new Date().getMinutes() < 59) expect(await shown(one)).toBe(false)
       })
     })
@@ -259,7 +259,7 @@ describeBothStacks('personal data', (stack) => {
         const { ok } = await write()
         expect({ name, ok }).toEqual({ name, ok: true })
       }
-      // The last write took the consent back: others get the name and the level alone.
+      // The last write withdrew the consent: others get only the name and the level.
       expect((await profileOf(stack, userId)).checkins).toBe(0)
       expect((await profileOf(stack, userId, admin('owner'))).checkins).toBe(1)
     })

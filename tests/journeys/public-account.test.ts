@@ -1,5 +1,6 @@
 /**
- * The lists of endpoints outside the contracts agree with them: what anybody can read, outages, and the attack on the map.
+ * The lists of endpoints outside the contracts agree with them: public answers, outages, and the attack on
+ * the map.
  */
 import { expect, test } from 'bun:test'
 import { ENDPOINTS } from '#shared/contracts/endpoints.ts'

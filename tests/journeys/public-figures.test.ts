@@ -1,6 +1,6 @@
 /**
- * What others get of a pilgrim while the event runs: rounded figures, no way, and nothing of who may not share; the
- * palanquin, exactly.
+ * What others see of a pilgrim during the event: rounded figures, no way, and nothing of pilgrims who may not
+ * share; the palanquin exactly.
  */
 import { describe, expect, test } from 'bun:test'
 import { createShareEndpoint } from '#shared/contracts/shares.ts'
@@ -24,7 +24,7 @@ import { palanquinEndpoint } from '#shared/contracts/reports.ts'
 import { userEndpoint } from '#shared/contracts/user-detail.ts'
 import { until } from '#tests/helpers/wait.ts'
 
-/** Alone: a crowd of five would not show it. */
+/** Alone: a map for crowds of five would not show it. */
 const HERE = { lat: 24.152347, lng: 120.671239 }
 const SHOWN = { lat: 24.15235, lng: 120.67124 }
 
@@ -32,7 +32,7 @@ describeBothStacks(
   'figures that others get',
   (stack) => {
     const card = (userId: string) => stack.fetch(`/api/event/og/${userId}.png`)
-    /** A walk of so many metres to the north in the last hours. */
+    /** A walk of this many metres to the north in the last hours. */
     const walk = (userId: string, fromM: number, toM: number, startMs: number) =>
       syncTrack(
         stack,
@@ -130,7 +130,7 @@ describeBothStacks(
         (await dataOf(await readAs(stack, 'owner', `admin/users/${userId}`), userEndpoint)).palanquin
       const gone = (what: string) =>
         until(async () => (await onMap()) === null, what, { timeoutMs: 30_000, everyMs: 500 })
-      /** Its place is on the map with its next report, once tracking knows of the name. */
+      /** Its position appears on the map with its next report, once tracking knows of the change. */
       const reported = (userId: string) =>
         until(
           async () => {
@@ -169,7 +169,7 @@ describeBothStacks(
         const named = await Promise.all(ids.map(isNamed))
         expect(named.filter(Boolean)).toHaveLength(1)
         const [mine, other] = named[0] ? ids : [ids[1], ids[0]]
-        // Taking the name back of somebody who has none changes nothing.
+        // Unsetting a pilgrim who is not the palanquin changes nothing.
         expect((await put(other, false)).status).toBe(200)
         expect(await isNamed(mine)).toBe(true)
         expect((await put(other, true)).status).toBe(200)

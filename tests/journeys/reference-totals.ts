@@ -1,4 +1,4 @@
-/** Totals by a plain recomputation, of one pilgrim and of all, in the form of the answers. */
+/** Totals of one pilgrim and of all, recomputed directly, in the form of the responses. */
 import type { TotalsByPeriod } from '#tests/distance/reference-fold.ts'
 
 export interface Reports {
@@ -7,11 +7,11 @@ export interface Reports {
 }
 
 export const km = (mm: number): number => Math.floor(mm / 1e4) / 100
-/** Kilometres as a row of a report has them. */
+/** Kilometres as rounded in a row of a report. */
 export const kmOfRow = (mm: number): number => Math.round(mm / 1e3) / 1_000
 export const kg = (mg: number): number => Math.round(mg / 1e3) / 1_000
 
-/** Milligrams per piece and per millimetre: the specification's table. */
+/** Milligrams per piece and per millimetre, from the specification's table. */
 const PIECES: Record<string, number> = { water: 109_740, recycle: -2_650, hotel: 8_850_000 }
 const DISTANCES: Record<string, number> = {
   walk: 0,

@@ -1,4 +1,4 @@
-/** Requests that are refused: in which order they are checked, and with what words. */
+/** Rejected requests: the order of the checks, and the error sentences. */
 import { describe, expect, test } from 'bun:test'
 import { type Endpoint } from '#shared/contracts/endpoint.ts'
 import { ENDPOINTS } from '#shared/contracts/endpoints.ts'
@@ -49,14 +49,14 @@ const BAD_CHECK_IN: Record<string, readonly unknown[]> = {
     [],
     -1,
     1e20,
-    // Refused until an hour after this file was loaded.
+    // Rejected until an hour after this file was loaded.
     Date.now() + DAY_MS + 36e5,
     Date.now() - 31 * DAY_MS,
     '1'.repeat(65),
   ],
   ...Object.fromEntries(MEASUREMENTS.filter(isNumeric).map((name) => [name, BAD_MEASURES])),
   mode: BAD_LABELS(32),
-  // A longer one is cut.
+  // A longer one is truncated.
   source: [7, {}, NUL, SURROGATE],
 }
 const BAD_SYNC: Record<string, readonly unknown[]> = {

@@ -1,4 +1,7 @@
-/** Every process is replaced by SIGTERM and a new one, while phones send: no check-in is refused, and none waits long. */
+/**
+ * Every process is stopped by SIGTERM and replaced while phones send: no check-in is rejected, and none waits
+ * long.
+ */
 import { expect, test } from 'bun:test'
 import { ServiceName } from '#shared/contracts/endpoint.ts'
 import { post } from '#tests/helpers/pilgrim.ts'

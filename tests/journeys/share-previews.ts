@@ -1,6 +1,6 @@
-/** What the bots of chats and timelines send, and read of a page. */
+/** Requests of chat and timeline bots, and what they read from a page. */
 
-/** How the bots of LINE, Facebook and X introduce themselves. They run no script and send no cookie. */
+/** User agents of the bots of LINE, Facebook and X. They run no scripts and send no cookies. */
 export const BOTS = [
   'facebookexternalhit/1.1;line-poker/1.0',
   'facebookexternalhit/1.1 (+http://www.facebook.com/externalhit_uatext.php)',

@@ -1,4 +1,4 @@
-/** Links that pilgrims pass on: what they show, to whom, and that they end at once. */
+/** Share links: what they show, to whom, and that they end at once. */
 import { expect, test } from 'bun:test'
 import { Language } from '#shared/contracts/bot.ts'
 import {
@@ -46,7 +46,7 @@ describeBothStacks(
         Array.from({ length: 10 }, (_, i) => ({
           lat: PLACE.lat + i * 0.0005,
           lng: PLACE.lng,
-          // The line begins when the link begins to show it; a phone's clock may be a little ahead.
+          // The line starts when the link begins to show it; a phone's clock may be a little ahead.
           timestamp: Date.now() + i * 1_000,
         })),
       )
@@ -138,7 +138,7 @@ describeBothStacks(
       const after = await shown(live)
       expect(after).not.toContain(at)
       expect(after).toContain('Anna')
-      // The time that it says passes.
+      // Wait until its time has passed.
       await dataOf(await change({ live_hours: 3 / 3_600 }), changeShareEndpoint)
       expect(await shown(live)).toContain(at)
       await until(async () => !(await shown(live)).includes(at), 'the end of live')
@@ -148,7 +148,7 @@ describeBothStacks(
       const [userId, stranger] = [newAppId(), newAppId()]
       const id = crypto.randomUUID().slice(0, 24)
       const shares = [await create(userId, { id }), await create(userId, { live_hours: 1 })]
-      // Sent again, it is the same link, and nobody else's.
+      // Sent again, it is the same link, and belongs to no one else.
       expect(await create(userId, { id })).toEqual(shares[0]!)
       await sentenceOf(await post(stack, 'shares', { user_id: stranger, id }), 409, 'conflict')
       const list = async (of: string) =>
@@ -193,7 +193,7 @@ describeBothStacks(
       for (const end of Object.values(ends)) {
         const userId = newAppId()
         const shares = [await create(userId, { live_hours: 1 }), await create(userId)]
-        // A link that is being made meanwhile comes before the end, and ends with it, or is refused.
+        // A link created concurrently is either ended with the others, or rejected.
         const [raced] = await Promise.all([post(stack, 'shares', { user_id: userId }), end(userId)])
         for (const share of shares) await expectEnded(share)
         if (raced.status === 200) await expectEnded(await dataOf(raced, createShareEndpoint))

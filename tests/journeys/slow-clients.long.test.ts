@@ -1,4 +1,4 @@
-/** Slow clients do not delay others, and are disconnected after a bounded time. */
+/** Slow clients do not delay others, and are disconnected after a limited time. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { connect, type TLSSocket } from 'node:tls'
 import { embeddedOnly } from '#tests/helpers/suite.ts'
@@ -7,14 +7,17 @@ import { openEmbeddedTestStack, STACK_TIMEOUT_MS } from '#tests/helpers/open-tes
 import { openRealTestStack } from '#tests/helpers/test-stack-real.ts'
 
 const OF_EACH = 30
-/** Both give a head 10 s, and are late on a busy machine (11.5 s on a quiet one); without a bound it would have no end. */
+/**
+ * Both give a head 10 s, and are late on a busy machine (11.5 s on a quiet one); without a limit it would
+ * never end.
+ */
 const HEAD_MS = 60_000
-/** The time that Caddy gives every body, and a shorter one that still is enough for {@link TRACK_S}. */
+/** Caddy's time limit for every body, and a shorter one that is still enough for {@link TRACK_S}. */
 const CADDY_BODY = 'read_body 120s'
 const SHORTER_BODY = 'read_body 60s'
 /**
- * A service disconnects a client that has sent almost nothing for 10 s; Caddy gives every body the same time. Both are
- * late on a busy machine; without a bound a body would last for two minutes.
+ * A service disconnects a client that has sent almost nothing for 10 s; Caddy's limit applies to every body.
+ * Both are late on a busy machine; without a limit a body would last two minutes.
  */
 const BODY_MS: Record<TestStack['kind'], number> = { embedded: 30_000, real: 90_000 }
 /** A track of a day's walk on a bad network. */
@@ -34,11 +37,11 @@ afterAll(async () => void (await Promise.all(stacks.map((stack) => stack.close()
 
 interface Slow {
   readonly socket: TLSSocket
-  /** Milliseconds until the server closed the connection, and what it had sent. */
+  /** Time until the server closed the connection (ms), and its response. */
   readonly end: Promise<{ ms: number; said: string }>
 }
 
-/** Sends `first`, then a byte of `rest` each second. @param reads whether it reads the answer */
+/** Sends `first`, then a byte of `rest` each second. @param reads whether it reads the response */
 async function dawdle({ port, ca }: TestStack, first: string, rest: string, reads = true): Promise<Slow> {
   const opened = performance.now()
   let said = ''
@@ -65,7 +68,7 @@ async function latest(clients: readonly Slow[]): Promise<number> {
   return Math.max(...(await Promise.all(clients.map(async ({ end }) => (await end).ms))))
 }
 
-// Most of the time these tests wait, so they run at the same time.
+// The tests mostly wait, so they run concurrently.
 test.concurrent('slow heads and slow bodies are bounded, and other clients are served beside them and beside clients that never read', async () => {
   await Promise.all(
     stacks.map(async (stack) => {
@@ -89,7 +92,7 @@ test.concurrent('slow heads and slow bodies are bounded, and other clients are s
       }
       expect(await latest(heads)).toBeLessThan(HEAD_MS)
       expect(await latest(bodies)).toBeLessThan(BODY_MS[stack.kind])
-      // A success would make a phone delete its point.
+      // On success a phone would delete its point.
       for (const { end } of bodies) expect((await end).said).toStartWith('HTTP/1.1 408 ')
       for (const { end } of photos) expect((await end).said).toStartWith('HTTP/1.1 503 ')
       for (const { socket } of [...heads, ...bodies, ...photos, ...deaf]) socket.destroy()
@@ -97,7 +100,7 @@ test.concurrent('slow heads and slow bodies are bounded, and other clients are s
   )
 }, 180_000)
 
-/** Sends a body in equal pieces, one each second. @returns the answer and its time */
+/** Sends a body in equal pieces, one per second. @returns the response and its time */
 async function sendSlowly({ port, ca }: TestStack, path: string, body: string, seconds: number) {
   const opened = performance.now()
   let said = ''

@@ -1,4 +1,4 @@
-/** Two operators: what rests on what another has changed meanwhile is refused, and a repeated message is sent once. */
+/** Two operators: a change based on outdated data is rejected, and a repeated message is sent once. */
 import { expect, test } from 'bun:test'
 import { notificationsEndpoint, pushEndpoint, messagesEndpoint } from '#shared/contracts/messages.ts'
 import { userEndpoint } from '#shared/contracts/user-detail.ts'
@@ -17,14 +17,14 @@ describeBothStacks('two operators', (stack) => {
     expect(await sentenceOf(await put('admin/status', text), 409, 'conflict')).toContain('the message')
     const messages = { en: 'Wait.', ja: 'お待ちください。' }
     await setStatus(stack, { status: 'paused', messages })
-    // The one text is as it was seen, and another language is not.
+    // One text is unchanged, but the text in another language has changed.
     const unseen = { ...text, seen: { message: 'Wait.', messages: null }, message: 'Go.' }
     expect(await sentenceOf(await put('admin/status', unseen), 409, 'conflict')).toContain('the message')
     expect(await readActivity(stack)).toMatchObject({ message: 'Wait.', messages })
     await setStatus(stack, { status: 'active' })
     expect(await sentenceOf(await put('admin/status', text), 409, 'conflict')).toContain('active')
     expect(await readActivity(stack)).toMatchObject({ status: 'active', message: null, messages: null })
-    // What is already as it should be contradicts nobody.
+    // Setting the current value is not a conflict.
     expect((await put('admin/status', { status: 'active', seen })).status).toBe(200)
   })
 
@@ -44,7 +44,7 @@ describeBothStacks('two operators', (stack) => {
     await sentenceOf(await status('withdrawn', 'active'), 409, 'conflict')
     const detail = await dataOf(await readAs(stack, 'owner', `admin/users/${userId}`), userEndpoint)
     expect(detail).toMatchObject({ role: 'manager', participant_status: 'completed' })
-    // Who does not say what they saw is not asked.
+    // Without `seen` there is no check.
     expect((await status('active')).status).toBe(200)
   })
 

@@ -44,8 +44,8 @@ describeOnServers('the status', () => {
   ]
 
   /**
-   * After a loss no check-in is admitted, and soon each is refused with the right code. A replica knows of a change
-   * after its next request, or a second later.
+   * After a loss no check-in is admitted, and soon each is rejected with the right code. A replica learns of
+   * a change after its next request, or a second later.
    */
   const expectKept = async (status: 'paused' | 'ended', loss: () => Promise<void>) => {
     expect(await asked()).toEqual([status, status])

@@ -1,5 +1,6 @@
 /**
- * What operators need beside the reports: the condition, tokens, a dry run of the end, messages, a pilgrim's points.
+ * Operators' tools besides the reports: the condition, tokens, a dry run of the end, messages, a pilgrim's
+ * points.
  */
 import { expect, test } from 'bun:test'
 import { clustersEndpoint } from '#shared/contracts/clusters.ts'
@@ -150,8 +151,8 @@ describeBothStacks('supervision', (stack) => {
     await sentenceOf(await read(`${path}?limit=1&cursor=${only.next_cursor}`), 400, 'invalid-request')
     const detail = await dataOf(await read(`admin/users/${userId}`), userEndpoint)
     expect(detail.latest_day?.recorded_km).toEqual({ walk: detail.km })
-    // A point that still waits is told, too. Yesterday's is elsewhere: a flush meanwhile leaves no more of this day
-    // out.
+    // Pending points are included. Yesterday's point is elsewhere, so a flush in between excludes no more
+    // points of this day.
     await syncTrack(stack, userId, [at(5.1, 300), at(-24 * 60, 300)])
     expect(await dataOf(await read(`admin/users/${userId}`), userEndpoint)).toMatchObject({
       latest_day: {
@@ -165,13 +166,13 @@ describeBothStacks('supervision', (stack) => {
         last: { recorded_at: new Date(at(5.1, 300).timestamp).toISOString() },
       },
     })
-    // So is a day of which all points wait.
+    // The same for a day whose points are all pending.
     const [, before] = (await dataOf(await read(path), userPointsEndpoint)).days
     const dayBefore = new Date(Date.parse(first.day!) - 1_440 * MINUTE).toISOString().slice(0, 10)
     expect(before).toEqual({ day: dayBefore, points: 1, km: 0 })
     await sentenceOf(await read(`admin/users/${newPilgrimId()}/points`), 404, 'not-found')
     const audit = await dataOf(await read(`admin/audit?action=show-points&search=${userId}`), auditEndpoint)
-    // Each first page is a look: all points, those left out, and all with the one that waits.
+    // Each first page counts as access: all points, the excluded ones, and all including the pending one.
     expect(audit.items).toHaveLength(3)
   })
 
@@ -236,7 +237,7 @@ describeBothStacks('supervision', (stack) => {
         'conflict',
       ),
     ).toContain(status)
-    // What somebody has done already is no conflict, nor is another field.
+    // A change that is already made is not a conflict, nor is another field.
     expect(await changed({ status, seen: { status: 'new' } })).toMatchObject({ status, admin_note: 'a' })
     await sentenceOf(await change({ admin_note: 'b', seen: { admin_note: null } }), 409, 'conflict')
     expect(await changed({ admin_note: 'b', seen: { admin_note: 'a' } })).toMatchObject({ admin_note: 'b' })

@@ -88,7 +88,7 @@ describeBothStacks('survey-profile', (stack) => {
       expect((await sync(0, 20)).status).toBe(200)
       expect(await sentenceOf(await sync(20, 1), 400, 'invalid-request')).toStartWith('transport: ')
       expect((await sync(5, 10)).status).toBe(200)
-      // 20 unknown modes: 20 km by bus; the refused modes add nothing.
+      // 20 unknown modes: 20 km by bus; the rejected modes add nothing.
       expect((await profileOf(stack, userId)).carbon_kg).toBe(9.503)
     })
 
@@ -198,7 +198,7 @@ describeBothStacks('survey-profile', (stack) => {
   test.each([' Walk ', 'WALK', '', null])('a ride with the mode %j is not one by bus', async (mode) => {
     const userId = newPilgrimId()
     const end = Date.now() - MINUTE
-    // About 1.11 km in ten minutes: by its speed a walk.
+    // About 1.11 km in ten minutes: a walk, by its speed.
     const ride = [
       { ...PLACE, timestamp: end - 10 * MINUTE },
       { ...PLACE, lat: PLACE.lat + 0.01, timestamp: end, mode, source: `${'x'.repeat(63)}😀 and more` },

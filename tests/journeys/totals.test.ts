@@ -1,4 +1,4 @@
-/** Every endpoint shows the same totals, to the last digit, as a plain recomputation. */
+/** Every endpoint shows the same totals, to the last digit, as a direct recomputation. */
 import { beforeAll, expect, test } from 'bun:test'
 import { clustersEndpoint } from '#shared/contracts/clusters.ts'
 import {
@@ -34,13 +34,15 @@ const DAY = 86_400_000
 const calendar = createCalendar('Asia/Taipei')
 /** From noon to the latest point: early the next day (ms). */
 const TO_NEXT_DAY = 18 * 60 * MINUTE
-/** The latest noon in Taipei from which no point is in the future: the map forgets what is older than two days. */
+/**
+ * The latest noon in Taipei for which no point is in the future: the map drops positions older than two days.
+ */
 const NOON = calendar.span(calendar.day(Date.now() - DAY / 2 - TO_NEXT_DAY - 15 * MINUTE))[0] + DAY / 2
 
 interface Person {
   readonly id: string
   readonly name: string
-  /** Sent in this order, a flush after each. */
+  /** Sent in this order, with a flush after each. */
   readonly batches: readonly (readonly FoldPoint[])[]
   readonly reports: Reports
   /** The last one counts. */
@@ -371,7 +373,7 @@ describeBothStacks('totals', (stack) => {
         cursor = `&cursor=${page.next_cursor}`
       }
     }
-    // A pilgrim without a point has no totals and no place, but is listed.
+    // A pilgrim without a point has no totals and no position, but is listed.
     await post(stack, 'user/sync', { user_id: 'totals-el', display_name: 'Éléonore' })
     const everybody = [
       ...PRESENT.map((person) => ({ id: person.id, ...mine(person) })),

@@ -1,4 +1,4 @@
-/** What a tracker app is told when it sends too much, too often, or while the event is paused. */
+/** Responses to a tracker app that sends too much or too often, or while the event is paused. */
 import { expect, test } from 'bun:test'
 import { trackSyncEndpoint } from '#shared/contracts/tracking.ts'
 import { dataOf, sentenceOf } from '#tests/helpers/answers.ts'

@@ -61,7 +61,7 @@ describeOnServers('tracker apps', () => {
     await sentenceOf(await revoke(stack, userId, id), 503, 'unavailable')
     await stack.redis.restart()
     await recovered(stack)
-    // An app that has not seen the answers sends all again.
+    // An app that missed the responses sends everything again.
     const again = overland(first!, ...fixes)
     await expectTaken(await send(stack, key, again), again)
     await flushed(stack)
@@ -76,7 +76,8 @@ describeOnServers('tracker apps', () => {
     const db = await openDatabase({ url: stack.databaseUrl, dir: '' })
     const kv = await openRedisKv({ url: stack.redisUrl, partitions: 1, onError: () => undefined })
     try {
-      // A replica that has no connection to Redis yet, after the outage before, takes the points and notes no key.
+      // A replica that has not reconnected to Redis after the previous outage accepts the points without
+      // storing the key.
       const isKnown = async () => {
         await expectTaken(await send(stack, key, overland(fix!)), { app: 'overland' })
         return (await readKnownKey(kv, trackerKeyHash(key))) !== null
@@ -85,7 +86,7 @@ describeOnServers('tracker apps', () => {
       await stack.postgres.stop()
       await expectTaken(await send(stack, key, traccar10(later!)), { app: 'traccar' })
       await sentenceOf(await send(stack, NOBODYS, overland(fix!)), 503, 'unavailable')
-      // Two days later Postgres is asked again, and its absence changes nothing.
+      // Two days later Postgres is asked again; that it is down changes nothing.
       const now = () => Date.now() + 2 * 86_400_000
       const replica = new TrackerKeys({ db, kv, log: createLog({}, () => undefined), now, stopwatch })
       expect(await replica.find(key)).toBe(userId)

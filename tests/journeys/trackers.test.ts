@@ -1,4 +1,4 @@
-/** Tracker apps: keys, and points by each app's format, up to the kilometres. */
+/** Tracker apps: keys, and points in each app's format, up to the kilometres. */
 import { describe, expect, test } from 'bun:test'
 import { ledgerEndpoint } from '#shared/contracts/ledger.ts'
 import { userEndpoint } from '#shared/contracts/user-detail.ts'
@@ -32,7 +32,7 @@ const detail = async (stack: TestStack, userId: string) => {
   return dataOf(await stack.fetch(path, { headers: admin('manager') }), userEndpoint)
 }
 
-/** Stored places of a pilgrim, in order of time. */
+/** Stored positions of a pilgrim, in order of time. */
 async function stored(stack: TestStack, userId: string): Promise<Record<string, unknown>[]> {
   const path = `/api/event/admin/users/${userId}/export`
   const answer = await stack.fetch(path, { headers: admin('owner') })
@@ -60,13 +60,14 @@ function keys(stack: TestStack): void {
       expect(await listed(stack, userId)).toEqual([shown])
       const { last_used_at: unused, ...stored } = shown
       expect(unused).toBeNull()
-      // The operator reads when it was made, the pilgrim the hour of it.
+      // The operator sees when it was created, the pilgrim only the hour.
       const [seen] = (await detail(stack, userId)).trackers
       expect({ ...seen, created_at: hourOf(seen!.created_at) }).toEqual(stored)
       for (const [app, { url, link, qr }] of Object.entries(apps)) {
         expect(url).toContain(`/api/event/ingest/${key}/${app}`)
         expect(qr).toStartWith('<svg')
-        // No link names the pilgrim: it may be seen on a screen, or sent to somebody for help.
+        // The link does not contain the pilgrim's id: it may be seen on a screen, or sent to someone for
+        // help.
         expect(`${url} ${link}`).not.toContain(userId)
       }
       expect(apps.osmand.link).toBeNull()
@@ -92,7 +93,7 @@ function keys(stack: TestStack): void {
       expect(profile.headers.get('content-type')).toStartWith('text/plain')
       expect(await profile.text()).toContain(`log_customurl_url=${apps.gpslogger.url}\n`)
 
-      // Neither an app that is set up, nor a message without a place, is a position.
+      // Neither the set-up of an app nor a message without a position counts as a position.
       expect((await stack.fetch(`/api/event/ingest/${key}/gpslogger.properties`)).status).toBe(200)
       await stack.fetch(`/api/event/ingest/${key}/traccar?id=x`)
       expect((await listed(stack, userId))[0]!.last_used_at).toBeNull()
@@ -196,7 +197,7 @@ function walks(stack: TestStack): void {
         carbon_kg: wanted.carbon_kg,
         checkins: 0,
       })
-      // The same places at the same instants: the same to the millimetre.
+      // The same places at the same instants: identical to the millimetre.
       expect(await placesOf(userId)).toEqual(places)
     }
     const [point] = await stored(stack, people[0]!.userId)

@@ -1,7 +1,7 @@
 /**
- * An upgrade from an older release, and the way back: what the older release answered with success is in the newer one,
- * and the older one's backup opens in both. The older release comes from the history of this repository. A release after
- * this one is a copy of it with one more migration.
+ * An upgrade from an older release, and a rollback: data acknowledged by the older release are in the newer
+ * one, and the older one's backup can be restored by both. The older release comes from this repository's
+ * history. The next release is a copy of this one with one more migration.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { cp, rm, symlink } from 'node:fs/promises'
@@ -40,7 +40,7 @@ async function ledgerOf(asked: Asked): Promise<Ledger> {
   return ((await answer.json()) as { data: Ledger }).data
 }
 
-/** Waits until `points` accepted points are stored and none is on its way. @returns the ledger then */
+/** Waits until `points` accepted points are stored and none is in flight. @returns the ledger then */
 async function stored(asked: Asked, points: number): Promise<Ledger> {
   let ledger = await ledgerOf(asked)
   const isStored = async () => {
@@ -51,7 +51,7 @@ async function stored(asked: Asked, points: number): Promise<Ledger> {
   return ledger
 }
 
-/** Pilgrims with a name, a track and a check-in each. @returns the points that were answered with success */
+/** Pilgrims with a name, a track and a check-in each. @returns the number of acknowledged points */
 async function walkers(asked: Asked, now: number): Promise<number> {
   let points = 0
   for (let i = 0; i < PILGRIMS; i++) {
@@ -71,7 +71,7 @@ async function walkers(asked: Asked, now: number): Promise<number> {
   return points
 }
 
-/** What pilgrims and operators read of their walks, without what later releases add. */
+/** What pilgrims and operators read about their walks, without fields added by later releases. */
 async function figures(asked: Asked): Promise<unknown[]> {
   const read = async (i: number) => {
     const answer = await readAs(asked, 'owner', `user/${idOf(i)}`)
@@ -89,7 +89,7 @@ async function figures(asked: Asked): Promise<unknown[]> {
   return Promise.all(Array.from({ length: PILGRIMS }, (_, i) => read(i)))
 }
 
-/** Check-ins without a pause until `end`. As a phone does, a walker repeats what was not answered. */
+/** Continuous check-ins until `end`. Like a phone, a walker repeats unanswered requests. */
 function checkInAllTheTime(asked: Asked) {
   const count = { answered: 0, repeated: 0 }
   let ended = false
@@ -114,7 +114,7 @@ function checkInAllTheTime(asked: Asked) {
   })
 }
 
-/** A release after this one: this tree, with a migration that this release can read. */
+/** A next release: this tree, with a migration that this release can still read. */
 async function makeNextRelease(): Promise<string> {
   const root = await newDirectory('next')
   for (const name of ['package.json', 'tsconfig.json', 'bunfig.toml', 'shared', 'services', 'proxy'])
@@ -159,7 +159,7 @@ describe('embedded', () => {
     let run = await startEmbedded(LIMITS, older)
     const data = { EVENT_DATA_DIR: run.dataDir }
     const settings = { ...LIMITS, ...data }
-    // Each release after the other.
+    // The releases run one after the other.
     const asked: Asked = { fetch: (path, init) => run.fetch(path, init) }
 
     const before = await walkers(asked, Date.now() - 10 * MINUTE)
@@ -183,7 +183,7 @@ describe('embedded', () => {
     })
     await run.stop()
 
-    // This release restores the older one's backup, too.
+    // This release also restores the older one's backup.
     for (const root of [ROOT, older]) {
       await command(root, data, 'services/admin/restore.ts', '--from', file, '--replace')
       run = await startEmbedded(settings, root)
@@ -207,7 +207,7 @@ describeOnServers('real', () => {
     const open = (root: string) =>
       openTestStackOn({ root, settings: LIMITS }, { ...stores, close: () => Promise.resolve() })
     let stack = await open(older)
-    // Answers of the older release are not held against this release's contracts.
+    // The older release's responses are not checked against this release's contracts.
     const asked: Asked = {
       fetch: (path, init) =>
         fetch(`https://localhost:${stack.port}${path}`, { ...init, tls: { ca: stack.ca } }),
@@ -230,7 +230,7 @@ describeOnServers('real', () => {
     }
     await upgrade('scheduler')
     await upgrade('tracking')
-    // The second replica dies while Redis does not answer: what it has in its journal is left to the newer release.
+    // The second replica dies while Redis does not respond: the newer release finds its journal.
     redis.pause()
     const answeredBefore = load.answered
     await until(() => load.answered > answeredBefore + 50, 'check-ins into journals')
@@ -277,7 +277,7 @@ describeOnServers('real', () => {
     const running = new Map<string, Server>()
     const replicas = [...ServiceName.options.map((name) => [name, 0] as const), ['tracking', 1] as const]
     for (const [name, replica] of replicas) running.set(name + replica, stack.service(name, replica))
-    /** Migrates with a release, then replaces each process by one of it. */
+    /** Migrates with a release, then replaces each process. */
     const changeTo = async (root: string) => {
       await command(root, env, 'shared/stores/db/migrate.ts')
       for (const [name, replica] of replicas) {

@@ -1,4 +1,4 @@
-/** One pilgrim as a manager sees them; each call is in the audit log. */
+/** One pilgrim as a manager sees them; each call is audited. */
 import { expect, test } from 'bun:test'
 import { z } from 'zod'
 import { auditEndpoint } from '#shared/contracts/audit.ts'
@@ -21,15 +21,15 @@ import {
   syncTrack,
 } from '#tests/helpers/test-stack.ts'
 
-/** Operators' reads that give a file, or that are about one pilgrim. */
+/** Operators' reads that return a file or concern one pilgrim. */
 const AUDITED = ENDPOINTS.filter(
   ({ method, access, path, downloads }) =>
     method === 'GET' && access in ROLE_LEVEL && (downloads.length > 0 || path.includes(':userId')),
 )
 
 /**
- * The live map and short profiles, which pilgrims read too, and lists that the console reads again every few seconds, a
- * page at a time; among them emergencies, whose confirmation is in the log. They are not.
+ * Reads that are not audited: the live map and short profiles, which pilgrims read too, and paged lists that
+ * the console polls every few seconds, among them emergencies, whose confirmation is audited.
  */
 const SHOWN_IN_PAGES = [
   'readMap',
@@ -132,7 +132,7 @@ describeBothStacks(
       const named = (await detail(userId)).named_in
       for (const kind of ['message', 'note'] as const)
         expect(named).toContainEqual({ kind, text: texts[kind], at: expect.any(String) })
-      // A name of one character is in half of all texts.
+      // A one-character name would occur in half of all texts.
       expect((await detail(other)).named_in).toEqual([])
     })
 

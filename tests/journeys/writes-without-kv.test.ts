@@ -1,4 +1,7 @@
-/** Operators' and pilgrims' writes while Redis is down: each is done, or nothing of it is; and it says which. */
+/**
+ * Operators' and pilgrims' writes while Redis is down: each is done completely or not at all, and reports
+ * which.
+ */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { auditEndpoint } from '#shared/contracts/audit.ts'
 import { pushEndpoint, type PushRequest } from '#shared/contracts/messages.ts'
@@ -52,7 +55,7 @@ describeOnServers('writing without the kv', () => {
       participant_status: 'completed',
       privacy_agreed: true,
     })
-    // A status that the pilgrim has already is no change.
+    // The pilgrim's current status is not a change.
     expect((await audited('set-user-status')).map(({ details }) => details.status)).toEqual([
       'completed',
       'active',
@@ -79,7 +82,7 @@ describeOnServers('writing without the kv', () => {
     await recovered(stack)
     await dataOf(await setStatus(stack, { status: 'active' }), setStatusEndpoint)
     await dataOf(await putStatus('withdrawn'), userStatusEndpoint)
-    // Who was seen lately is read on a connection of its own, which may be back later.
+    // Recently seen pilgrims are read on a separate connection, which may recover later.
     const count = () => push({ audience: 'inactive', dry_run: true })
     await until(async () => (await count()).ok, 'that connection', { timeoutMs: OUTAGE_MS })
     expect(await dataOf(await count(), pushEndpoint)).not.toHaveProperty('pending')

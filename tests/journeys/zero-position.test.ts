@@ -1,4 +1,4 @@
-/** Exactly 0,0: a check-in there counts as a check-in, and as no place. */
+/** Exactly 0,0: a check-in there counts as a check-in, but not as a place. */
 import { expect, test } from 'bun:test'
 import { clustersEndpoint } from '#shared/contracts/clusters.ts'
 import { profileEndpoint } from '#shared/contracts/profile.ts'
@@ -19,7 +19,7 @@ function zeroPosition(stack: TestStack): void {
     const answer = await checkIn(stack, userId, { ...ZERO, timestamp: startMs })
     expect(answer.status).toBe(202)
     await dataOf(answer, checkInEndpoint)
-    // 4 km to the north in 50 minutes, and no fix at its end.
+    // 4 km northward in 50 minutes, without a fix at its end.
     const walk = Array.from({ length: 6 }, (_, i) => ({
       lat: 24.1 + i * 0.0071946,
       lng: 120.6,

@@ -1,4 +1,4 @@
-/** Each flush removes positions from the live map that it no longer shows, so that the kv does not fill for ever. */
+/** Each flush removes positions that the live map no longer shows, so that the kv does not fill up. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -61,7 +61,7 @@ for (const name of ['embedded', 'Redis'] as const)
       const live = new LivePositions(kv, now, log)
       await live.refresh()
       expect(live.held()).toBe(2_504)
-      // A clock that is a month ahead, or behind, removes nothing that the other clock would keep.
+      // A clock that is a month ahead or behind removes nothing that the other clock would keep.
       for (offsetMs of [-720 * HOUR_MS, 720 * HOUR_MS, 0]) {
         await dropOldPositions({ kv, now })
         await live.forgetOld()
@@ -88,7 +88,7 @@ describeOnServers('a full Redis', () => {
       const oldMs = Math.min(harness.nowMs, await kv.clock()) - OLD_MS
       const free = await memory(redis)
       await place(kv, named(INVENTED), oldMs)
-      // What it holds is all it may hold.
+      // Set the limit to the current use.
       await redis.config('SET', 'maxmemory', String(Math.floor((free + (await memory(redis))) / 2)))
       try {
         expect(await rejection(admit(kv, checkin()))).toBeInstanceOf(KvFull)

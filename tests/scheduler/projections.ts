@@ -17,7 +17,7 @@ interface Placed {
   readonly lng: number
 }
 
-/** The contents of the tiles; also checks each tile's sums and its separate list of pilgrims. */
+/** The contents of the tiles, whose sums and separate lists of pilgrims are checked as well. */
 async function readCells({ sql }: Database): Promise<Cells> {
   const rows = await sql<TileRow[]>`
     SELECT zoom, span, zoom || ' ' || span || ' ' || (extract(epoch FROM start) * 1000)::bigint AS key, x, y,
@@ -246,7 +246,7 @@ function addPilgrim(
     all.eventModes[key] = plus(all.eventModes[key], { mm, mg })
 }
 
-/** First and last instant, and the last position: the check-in's where a track point shares the instant. */
+/** First and last instant, and the last position: the check-in's if a track point has the same instant. */
 function seen(all: readonly FoldPoint[]): object {
   const points = all.filter(isSomewhere)
   if (points.length === 0) return { first: null, last: null, lat: null, lng: null }

@@ -88,7 +88,7 @@ describeFlushHarness('rebuild', (harness) => {
       await harness.empty()
       await fill(harness, seed)
       expect(await run(harness, true)).toEqual([])
-      // The remains of a killed flush are no difference.
+      // The remains of a killed flush do not count as a difference.
       await harness.buffer('pilgrim-0', walk(20, NOON))
       await harness.flush({ stopping: AbortSignal.abort() })
       expect(await run(harness, true)).toEqual([])
@@ -106,7 +106,7 @@ describeFlushHarness('rebuild', (harness) => {
     await harness.flush()
     const cells = await harness.db.sql<{ ms: number; x: number; y: number; points: number }[]>`
       SELECT (extract(epoch FROM hour) * 1000)::float8 AS ms, x, y, points FROM erased_cells`
-    // Of the second one nothing stays: only three others are left.
+    // Nothing of the second pilgrim stays: only three others remain.
     expect(cells.reduce((sum, { points }) => sum + points, 0)).toBe(30)
     const atHome = cellAt(home.lat, home.lng, 14)
     for (const { ms, x, y } of cells) {

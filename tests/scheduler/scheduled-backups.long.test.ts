@@ -19,7 +19,7 @@ import { describeOnServers } from '#tests/helpers/suite.ts'
 const MINUTE = 60_000
 const HOUR = 60 * MINUTE
 const DAY = 24 * HOUR
-/** Long ago, so that no clock of a store is earlier. */
+/** So long ago that no store has an earlier clock. */
 const START = Date.now() - 90 * DAY
 
 describeOnServers('scheduled backups', () => {
@@ -30,7 +30,7 @@ describeOnServers('scheduled backups', () => {
   })
   afterAll(() => opened?.close())
 
-  /** A schedule with a folder and a clock of its own. */
+  /** A schedule with its own folder and clock. */
   async function scheduled({ everyMs = DAY, keep = 3, dir = '', gone = {} } = {}) {
     const { installation } = opened
     await installation.kv.forget('backup-schedule')
@@ -57,7 +57,7 @@ describeOnServers('scheduled backups', () => {
       create,
       files: () => readdirSync(folder).sort(),
       state: () => readSchedule(installation.kv),
-      /** @returns the time of the look */
+      /** @returns the time of the check */
       async lookAfter(ms: number): Promise<number> {
         nowMs += ms
         await backups.look()
@@ -74,7 +74,7 @@ describeOnServers('scheduled backups', () => {
       writeFileSync(join(folder, name), '')
       utimesSync(join(folder, name), 0, 0)
     }
-    // A process that has just started takes none.
+    // A process that has just started takes no backup.
     await backups.look()
     expect(await state()).toBeNull()
 
@@ -99,7 +99,7 @@ describeOnServers('scheduled backups', () => {
     expect(counts.rows.gps_points).toBeGreaterThan(500)
     await lookAfter(DAY - MINUTE)
     expect(files()).toHaveLength(2)
-    // Two schedulers take one.
+    // Two schedulers take one backup.
     const other = create()
     await Promise.all([lookAfter(2 * MINUTE), other.look()])
     expect(files()).toHaveLength(3)

@@ -1,4 +1,4 @@
-/** What the schedule of backups decides: what is due, what is deleted, and when the owner is alerted. */
+/** Decisions of the backup schedule: what is due, what is deleted, and when the owner is alerted. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { createHealth } from '#services/admin/lifecycle/health.ts'
 import {

@@ -1,4 +1,4 @@
-/** What others are shown of a claim's walk: points in order at once, late ones from the next midnight on. */
+/** A claim's walk as shown to others: points in order at once, late ones from the next midnight. */
 import { expect, test } from 'bun:test'
 import { readPilgrims } from '#shared/points/totals/pilgrim-statistics.ts'
 import { readEventTotals } from '#services/tracking/map/map-snapshots.ts'
@@ -18,7 +18,7 @@ const hidesLate = (userId: string) => userId === VICTIM
 
 describeFlushHarness('the walk that others are shown', (harness) => {
   test('has late points from the next midnight on, and points in order at once', async () => {
-    // The condition of the stored row is by the database's clock.
+    // The stored row's condition uses the database's clock.
     harness.nowMs = Date.now()
     const startMs = harness.nowMs - 60 * MINUTE_MS
     const steps = (from: number, count: number, receivedMs: number): Point[] =>
@@ -54,7 +54,7 @@ describeFlushHarness('the walk that others are shown', (harness) => {
     await harness.flush({ hidesLate })
     expect((await shownMm(harness)).shown).toBe(honest.shown)
 
-    // Steps in order go on from the walk without the late points.
+    // Later points in order continue from the walk without the late points.
     await harness.buffer(VICTIM, steps(20, 10, startMs + 30 * MINUTE_MS))
     const going = await shownMm(harness)
     const stepMm = honest.all / 19
@@ -62,7 +62,7 @@ describeFlushHarness('the walk that others are shown', (harness) => {
     await harness.flush({ hidesLate })
     expect(await shownMm(harness)).toEqual(going)
 
-    // So does the event's sum.
+    // The event's sum behaves the same.
     const totals = () => readEventTotals(harness.context(), 1, false)
     expect((await totals())!.km).toBe(Math.floor(going.shown / 1e6))
     await harness.db.sql`UPDATE shown_walks SET until = now() - interval '1 second'`
@@ -86,7 +86,7 @@ describeFlushHarness('the walk that others are shown', (harness) => {
     const pending = await shownMm(harness)
     expect(pending.all).toBeWithin(7_990_000, 8_010_000)
     expect(pending.shown).toBe(1_000_000)
-    // Also where the clock of the flush's machine is two days behind: those who show it go by the database's.
+    // Also if the clock of the flush's machine is two days behind: the displays use the database's clock.
     harness.nowMs -= 2 * 86_400_000
     await harness.flush({ hidesLate })
     expect(await shownMm(harness)).toEqual(pending)

@@ -34,7 +34,7 @@ export function point(more: Partial<Point> = {}): Point {
   }
 }
 
-/** A walk to the north from noon: `minutes` points, one per minute, 80 m apart. */
+/** A walk northward from noon: `minutes` points, one per minute, 80 m apart. */
 export const walk = (minutes: number, fromMs = NOON, more: Partial<Point> = {}): Point[] =>
   Array.from({ length: minutes }, (_, i) =>
     point({ sentMs: fromMs + i * 60_000, lat: 24.15 + (i * 80) / METRES_PER_DEGREE, ...more }),
@@ -43,8 +43,8 @@ export const walk = (minutes: number, fromMs = NOON, more: Partial<Point> = {}):
 const MODES = [null, null, null, 'walk', 'bike', 'car', 'submarine']
 
 /**
- * What one pilgrim's phone records over some days, ordered by time: walking, resting, riding, distant wrong fixes,
- * check-ins at the instant of a track point, a clock that is ahead, excursions out of the area.
+ * A pilgrim's phone over some days, ordered by time: walking, resting, riding, distant wrong fixes, check-ins
+ * at the instant of a track point, a clock that is ahead, excursions out of the area.
  */
 export function wander(random: Random, count: number, fromMs: number, days: number): Point[] {
   const points: Point[] = []
@@ -72,7 +72,7 @@ export function wander(random: Random, count: number, fromMs: number, days: numb
   return points.slice(0, count)
 }
 
-/** Mostly in order: some points are late by up to `reach` positions. */
+/** Mostly in order: some items are late by up to `reach` positions. */
 export const jumbled = <T>(random: Random, list: readonly T[], reach: number): T[] =>
   list
     .map((item, i) => ({ item, order: i + (random() < 0.2 ? random() * reach : 0) }))

@@ -1,4 +1,4 @@
-/** No table holds a pilgrim's rows without being in the list that exports and erasures go through. */
+/** Every table with a pilgrim's rows is in the list used by exports and erasures. */
 import { expect, test } from 'bun:test'
 import { is } from 'drizzle-orm'
 import { getTableConfig, PgTable } from 'drizzle-orm/pg-core'

@@ -1,4 +1,7 @@
-/** What one address may write in all: the window itself, and every public write in both worlds. */
+/**
+ * The total that one address may write: the window itself, and every public write with both identity
+ * settings.
+ */
 import { createECDH } from 'node:crypto'
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
@@ -16,7 +19,7 @@ import { post } from '#tests/helpers/pilgrim.ts'
 import { admin, callAs, newPilgrimId, PLACE } from '#tests/helpers/test-stack.ts'
 import { Refusal } from '#shared/runtime/refusal.ts'
 
-/** Status of the refusal that a call throws; null when it throws none. */
+/** Status of the refusal that a call throws; null if it throws none. */
 function statusOfThrown(call: () => void): number | null {
   try {
     call()
@@ -47,7 +50,7 @@ describe('the window of an address', () => {
           now += after
           const inWindow = taken[address]!.filter((at) => at > now - WINDOW_MS).length
           const status = statusOfThrown(() => limit.charge(address))
-          // Room in the window is never refused, and a full one never taken.
+          // A window with room never rejects, and a full one never accepts.
           expect(status).toBe(inWindow < MAX ? null : 429)
           if (status === null) taken[address]!.push(now)
         }
@@ -73,13 +76,13 @@ describe('the window of an address', () => {
   })
 })
 
-/** Others would be refused, and a refusal is not counted. */
+/** Other ids would be rejected, and a rejected request is not counted. */
 const APP_ID = `w-${'0'.repeat(26)}`
-/** Key of a tracker that does not exist: the 404 is counted. */
+/** Key of a nonexistent tracker: the 404 is counted. */
 const KEY = 'k'.repeat(32)
 const LIMIT = 200
 const MOST_REPLICAS = 4
-/** A right body of each public write, by the path below `/api/event/`. */
+/** A valid body of each public write, by the path below `/api/event/`. */
 const RIGHT: Record<string, (userId: string) => object> = {
   'me/walk': () => ({ user_id: APP_ID }),
   'me/export': () => ({ user_id: APP_ID }),
@@ -141,7 +144,7 @@ describeBothStacks(
           ? stack.fetch(`${url}?user_id=${APP_ID}`, { method })
           : stack.fetch(url, { method, body: JSON.stringify(RIGHT[name]!(newPilgrimId())) })
       let last = 0
-      // Each replica counts for itself.
+      // Each replica counts separately.
       const most = MOST_REPLICAS * (LIMIT + (name === 'emergency' ? ALARM_LIMIT.max : 0))
       for (let i = 0; i <= most && last !== limited; i++) last = (await call()).status
       expect(last).toBe(limited)

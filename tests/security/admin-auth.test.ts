@@ -1,4 +1,4 @@
-/** Admin tokens: authentication, and how guessing is delayed, reported and limited. */
+/** Admin tokens: authentication, and how guesses are delayed, reported and limited. */
 import { expect, test } from 'bun:test'
 import { createAuth } from '#shared/service/security/admin-auth.ts'
 import type { Token } from '#shared/runtime/config/setting-values.ts'
@@ -11,7 +11,7 @@ const TOKENS: readonly Token[] = [
   { name: 'ben', role: 'volunteer', value: 'ä token of bytes beyond ASCII' },
 ]
 
-/** An auth whose clock and waits are the test's own. */
+/** An auth with a clock and waits that the test controls. */
 function harness() {
   const told: [address: string, guesses: number][] = []
   const waits: number[] = []
@@ -83,7 +83,7 @@ test('many addresses do not use more memory, and do not reset an address that ke
   }
   for (let i = 0; i < 3; i++) await guess('keeps-guessing')
   expect(waits.at(-1)).toBe(2_000)
-  // The first ones are forgotten by now.
+  // The first addresses are forgotten by now.
   await guess('10.0.0.0')
   expect(waits.at(-1)).toBe(0)
 })

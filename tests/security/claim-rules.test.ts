@@ -1,4 +1,4 @@
-/** Every endpoint that acts in a pilgrim's name has a rule for claims, and the rule is obeyed. */
+/** Every endpoint that acts for a pilgrim has a rule for claims, and follows it. */
 import { expect, test } from 'bun:test'
 import { actsForPilgrim, endpointsOf } from '#shared/contracts/endpoint.ts'
 import { ENDPOINTS } from '#shared/contracts/endpoints.ts'

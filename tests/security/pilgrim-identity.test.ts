@@ -1,4 +1,7 @@
-/** Who a caller is, with `EVENT_IDENTITY=line`: LIFF ID tokens against a key set that is served as LINE's is. */
+/**
+ * Identification of callers with `EVENT_IDENTITY=line`: LIFF ID tokens, verified with a key set served like
+ * LINE's.
+ */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import { exportJWK, generateKeyPair, type JWK, SignJWT } from 'jose'
 import { Refusal } from '#shared/runtime/refusal.ts'
@@ -86,7 +89,7 @@ const call = (authorization: string | null) =>
     headers: authorization === null ? {} : { Authorization: authorization },
   })
 
-/** Status of the refusal; null when the caller is believed. */
+/** Status of the refusal; null if the caller is accepted. */
 async function refusal(authorization: string | null, userId = USER): Promise<number | null> {
   try {
     await check(call(authorization), userId)

@@ -1,8 +1,8 @@
 /**
- * What a client writes is never a key of a plain object: `constructor` and `__proto__` are keys of every one.
- * TypeScript lets an arbitrary string index only what is declared as `Record<string, …>` (or cast to it, or to
- * `keyof`), so each such access is looked at: it needs a literal key, or `Object.hasOwn` in the same function; a table
- * by text is a `Map`.
+ * Client input is never a key of a plain object, since every object has `constructor` and `__proto__`.
+ * TypeScript lets an arbitrary string index only values that are declared as `Record<string, …>` (or cast to
+ * it, or to `keyof`), so each such access is checked: it needs a literal key, or `Object.hasOwn` in the same
+ * function. A table keyed by text is a `Map`.
  */
 import { Glob } from 'bun'
 import { expect, test } from 'bun:test'
@@ -21,7 +21,7 @@ const RECORD =
 const isNode = (value: unknown): value is Node =>
   typeof value === 'object' && value !== null && typeof (value as Node).type === 'string'
 
-/** Calls `visit` with each node and those that contain it, outermost first. */
+/** Calls `visit` with each node and its ancestors, outermost first. */
 function walk(value: unknown, visit: (node: Node, parents: readonly Node[]) => void, parents: Node[] = []) {
   if (Array.isArray(value)) for (const one of value) walk(one, visit, parents)
   else if (isNode(value)) {
@@ -62,7 +62,7 @@ function recordsOf({ text, program }: Source): Set<string> {
     )
       names.add(nameOf(node.key))
   })
-  // A pattern such as `{ user_id }` takes known fields, and has no name.
+  // A pattern such as `{ user_id }` reads known fields, and has no name.
   names.delete('')
   return names
 }
@@ -97,7 +97,7 @@ function findingsOf(source: Source, everywhere: ReadonlySet<string>): string[] {
 
 const parse = (path: string, text: string): Source => ({ path, text, program: parseSync(path, text).program })
 
-/** Programs that read no request: they write the document and the client from the contracts. */
+/** Programs that read no requests: they generate the document and the client from the contracts. */
 const BUILT =
   /^shared\/(client|runtime\/config|stores\/db|service\/openapi)\/|^services\/(scheduler\/rebuild|admin\/(backup|reset|restore))[/.]|^proxy\/pages\//
 

@@ -27,7 +27,7 @@ test('a pseudonym is its id for who has the key, and nothing of it for who has n
       expect(open.reveal(JSON.parse(hidden))).toEqual(request)
       expect(sameKey.reveal(JSON.parse(hidden))).toEqual(request)
       expect(otherKey.reveal(JSON.parse(hidden))).toEqual(JSON.parse(hidden))
-      // Words may be read by everybody, such as the message of a pause.
+      // Texts may be read by everyone, such as the message of a pause.
       const words = JSON.parse(open.hide(JSON.stringify({ message: id, text: [id] }), MANAGER)) as object
       expect(open.reveal(words)).toEqual(words)
     }),

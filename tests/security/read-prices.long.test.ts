@@ -1,6 +1,6 @@
 /**
- * Reads that are made from pending points have their price: an address cannot have them again and again. A card costs
- * more than that, as a drawing.
+ * Reads that are computed from pending points have a price: an address cannot repeat them without limit. A
+ * card, which has to be drawn, costs more.
  */
 import { expect, test } from 'bun:test'
 import { post } from '#tests/helpers/pilgrim.ts'
@@ -8,7 +8,7 @@ import { SHARES } from '#shared/service/security/request-prices.ts'
 import { openEmbeddedTestStack } from '#tests/helpers/open-test-stack.ts'
 import { checkIn, healthOf, newAppId, PLACE, syncTrack, type TestStack } from '#tests/helpers/test-stack.ts'
 
-/** Reads of profiles by an address in {@link WINDOW_MS}; own data is of a service with a smaller share. */
+/** Profile reads per address in {@link WINDOW_MS}; own data are read from a service with a smaller share. */
 const READS = 60
 const WINDOW_MS = 5_000
 /** Their price is 40 reads. */
@@ -33,12 +33,12 @@ test('an address gets few answers that are made from thousands of pending points
         ...PLACE,
         timestamp: Date.now() - (from + i + 1) * 1_000,
       }))
-      // Writes have a window of their own, which a body of this size nearly fills.
+      // Writes have a separate window, which a body of this size nearly fills.
       while ((await syncTrack(stack, userId, points)).status === 429) await Bun.sleep(WINDOW_MS)
     }
   }
   const lastFlush = async () => (await healthOf(stack)).last_flush
-  /** The answers, as long as the points were pending: the scheduler flushes when it starts. */
+  /** The responses while the points are pending: the scheduler flushes when it starts. */
   const answersOf = async (read: Read): Promise<{ light: number[]; heavy: number[] }> => {
     for (;;) {
       const flush = await lastFlush()

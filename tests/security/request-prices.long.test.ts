@@ -1,4 +1,4 @@
-/** The largest legal bodies cost no more of a processor than their prices say. */
+/** The largest valid bodies use no more processor time than their prices. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { createSurveyProfile } from '#services/survey-profile/app.ts'
 import { createFeedbackMedia } from '#services/feedback-media/app.ts'
@@ -34,7 +34,7 @@ const post = (service: Service, path: string, body: string) =>
 const track = (count: number) =>
   Array.from({ length: count }, (_, i) => ({ ...PLACE, timestamp: Date.now() - (count - i) * 1_000 }))
 
-/** A text as long as possible, so that the body is about as large as is accepted. */
+/** Fills in a text so long that the body is about as large as accepted. */
 const filled = (make: (text: string) => object, longest: number): string => {
   const bytes = JSON.stringify(make('')).length
   return JSON.stringify(make('x'.repeat(Math.min(longest, MAX_BYTES - bytes - 100))))

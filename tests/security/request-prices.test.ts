@@ -1,4 +1,4 @@
-/** Every public write has a price, and an address is bounded in what it has the stores keep. */
+/** Every public write has a price, and the bytes that an address stores are limited. */
 import { expect, test } from 'bun:test'
 import type { ServiceName } from '#shared/contracts/endpoint.ts'
 import { ENDPOINTS } from '#shared/contracts/endpoints.ts'
@@ -13,7 +13,7 @@ import {
   SHARES,
 } from '#shared/service/security/request-prices.ts'
 
-/** What removes or reads keeps nothing. */
+/** Deletions and reads store nothing. */
 const KEEPS_NOTHING = /^(list|read|revoke|export|erase|unsubscribe|draw|load|count|receive|view)/
 
 test('every public write that keeps something has a price', () => {

@@ -1,6 +1,7 @@
 /**
- * Each app through what happens on a pilgrimage: a dead zone, wrong times, a pause, a revoked key, a reboot. Every fix
- * that an app still has in the end is stored or waits; what it dropped is named in the tracker's row or by the app.
+ * Each app under the conditions of a pilgrimage: a dead zone, wrong times, a pause, a revoked key, a reboot.
+ * Finally every fix that an app still has is stored or queued; dropped fixes are reported in the tracker's
+ * row or by the app.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { STACK_TIMEOUT_MS } from '#tests/helpers/open-test-stack.ts'
@@ -21,7 +22,7 @@ interface Walk {
   readonly trackerId: string
   readonly phone: Phone
   readonly fixes: Fix[]
-  /** Walks on: a fix each 30 s. @param aheadMs how far the phone's clock is ahead */
+  /** Walks on, with a fix every 30 s. @param aheadMs lead of the phone's clock */
   go(forMs: number, aheadMs?: number): Promise<void>
   /** A fix dated ahead. */
   wrongFix(aheadMs: number): Promise<void>
@@ -98,7 +99,7 @@ describe.each(Object.keys(APPS))('%s', (name) => {
     await walk.go(10 * MINUTE_MS)
     walk.phone.online = true
     const before = walk.fixes.slice(1)
-    // The app sends what waited as soon as it can; it may wait for its own timer.
+    // The app sends its queue as soon as it can; it may wait for its own timer.
     await walk.go(15 * MINUTE_MS)
     const times = await walk.stored()
     expect(before.filter(({ ms }) => !times.has(ms))).toEqual([])
@@ -140,9 +141,9 @@ describe.each(Object.keys(APPS))('%s', (name) => {
 
   test('a clock 20 minutes ahead: every point but the first is stored, and the row says so', async () => {
     const walk = await openWalk(name)
-    // Not by a multiple of 30 s: a second point of an instant would count as the same.
+    // Not a multiple of 30 s: a second point at the same instant would be a duplicate.
     await walk.go(HOUR_MS, 20 * MINUTE_MS + 7 * SECOND_MS)
-    // The clock is set right.
+    // The clock is corrected.
     await walk.go(30 * MINUTE_MS)
     const times = await walk.stored()
     const waiting = walk.phone.kept().length
@@ -162,7 +163,7 @@ describe.each(Object.keys(APPS))('%s', (name) => {
     await walk.go(15 * MINUTE_MS)
     const lost = await missing(walk)
     expect(lost).toEqual([...walk.phone.dropped])
-    // OsmAnd keeps its queue in memory, and no server can know.
+    // OsmAnd keeps its queue in memory, which no server can know.
     expect(lost.length > 0).toBe(name === 'OsmAnd')
   })
 })

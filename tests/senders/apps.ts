@@ -1,6 +1,6 @@
 /**
- * The supported apps as they behave on the network: when they send, what they do on an answer, and what they give up.
- * Each names the source that it follows.
+ * The supported apps as they behave on the network: when they send, how they react to responses, and what
+ * they drop. Each names its source.
  */
 import type { TrackerApp } from '#shared/contracts/trackers.ts'
 import {
@@ -44,8 +44,9 @@ const ownTracksOnAndroid: OpenPhone = (simulation, key) =>
   })
 
 /**
- * osmandapp/OsmAnd (LiveSender.java at 8156a5a, LiveMonitoringHelper.java at f610eec): the queue is in memory, and each
- * location starts the sender. The time is that of the phone. What is older than the time buffer is dropped.
+ * osmandapp/OsmAnd (LiveSender.java at 8156a5a, LiveMonitoringHelper.java at f610eec): the queue is in
+ * memory, and each location starts the sender. Times come from the phone. Locations older than the time
+ * buffer are dropped.
  */
 const osmAndApp: OpenPhone = (simulation, key) =>
   queuePhone(simulation, key, {
@@ -54,7 +55,7 @@ const osmAndApp: OpenPhone = (simulation, key) =>
     deletesOn: () => false,
     forgetsOnReboot: true,
     sendsOnFix: true,
-    // As the set-up recommends; the default is 15 minutes.
+    // As recommended in the set-up; the default is 15 minutes.
     longestMs: 12 * 60 * MINUTE_MS,
   })
 
@@ -102,7 +103,7 @@ const overlandApp: OpenPhone = ({ time, send }, key) => {
   })
 }
 
-/** mendhak/gpslogger v136 (32994bf): a job a point (`gpslogger.ts`). Jobs outlive a reboot. */
+/** mendhak/gpslogger v136 (32994bf): a job per point (`gpslogger.ts`). Jobs survive a reboot. */
 const gpsLoggerApp: OpenPhone = ({ time, send }, key) => {
   const waiting = new Set<Fix>()
   const dropped: Fix[] = []

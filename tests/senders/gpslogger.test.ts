@@ -1,4 +1,6 @@
-/** GPSLogger after a dead zone: it sends everything at once and forgets what is not taken within minutes. */
+/**
+ * GPSLogger after a dead zone: it sends everything at once, and drops what is not accepted within minutes.
+ */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { STACK_TIMEOUT_MS } from '#tests/helpers/open-test-stack.ts'
 import { newPilgrimId } from '#tests/helpers/test-stack.ts'
@@ -12,7 +14,7 @@ beforeAll(async () => {
 }, STACK_TIMEOUT_MS)
 afterAll(() => simulation?.[Symbol.asyncDispose]())
 
-/** A fix each 30 s of the hours before now, the interval of the profile that we set up. */
+/** A fix every 30 s (the interval of our profile) in the hours before now. */
 const recorded = (hours: number, { time } = simulation): Fix[] =>
   Array.from({ length: hours * 120 }, (_, i) => ({
     lat: 24 + i * 0.0004,

@@ -1,14 +1,18 @@
 /**
- * What GPSLogger does on the network: mendhak/gpslogger at 32994bf (2026-07-18), CustomUrlWorker.java, Systems.java and
- * CustomUrlManager.java. Each point is a job of its own. The jobs wait for a network and then start together.
+ * GPSLogger's network behaviour: mendhak/gpslogger at 32994bf (2026-07-18), CustomUrlWorker.java,
+ * Systems.java and CustomUrlManager.java. Each point is its own job. The jobs wait for a network and then
+ * start together.
  */
 import type { Sent } from '#tests/tracking/tracker-bodies.ts'
 import { SECOND_MS, type Simulation } from './simulation.ts'
 
-/** Delays of the exponential backoff. After the last one the app forgets the job. */
+/** Delays of the exponential backoff. After the last one the app drops the job. */
 export const RETRY_MS = [30 * SECOND_MS, 60 * SECOND_MS, 120 * SECOND_MS]
 
-/** Sends the jobs that waited for the network, all at once. @returns the jobs that the app forgot so far */
+/**
+ * Sends the jobs that waited for the network, all at once.
+ * @returns the jobs that the app has dropped so far
+ */
 export function sendJobs({ time, send }: Simulation, key: string, jobs: readonly Sent[]): Sent[] {
   const forgotten: Sent[] = []
   const attempt = async (job: Sent, retries: number): Promise<void> => {
@@ -23,8 +27,8 @@ export function sendJobs({ time, send }: Simulation, key: string, jobs: readonly
 }
 
 /**
- * Sends a CSV file by "auto send": one job with a request for each point. It stops at the first answer that is no
- * success, and each retry begins with the first point again.
+ * Sends a CSV file by "auto send": one job with a request for each point. It stops at the first response that
+ * is not a success, and each retry starts with the first point again.
  * @returns the requests that succeeded, by attempt so far
  */
 export function sendFile({ time, send }: Simulation, key: string, points: readonly Sent[]): number[] {

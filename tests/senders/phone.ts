@@ -1,4 +1,4 @@
-/** What the simulated apps have in common: a phone with a network, and the fixes that its app has not sent. */
+/** Common parts of the simulated apps: a phone with a network, and the fixes that its app has not sent. */
 import type { Fix, Sent } from '#tests/tracking/tracker-bodies.ts'
 import type { Simulation } from './simulation.ts'
 
@@ -7,33 +7,33 @@ export interface Phone {
   record(fix: Fix): void
   /** Whether there is a network. */
   online: boolean
-  /** Stops and starts the app: what is in memory is gone. */
+  /** Restarts the app, which loses its memory. */
   reboot(): void
   /** Fixes that the app still has. */
   kept(): readonly Fix[]
-  /** Fixes that the app deleted without a success. */
+  /** Fixes that the app deleted without success. */
   readonly dropped: readonly Fix[]
-  /** What the app told its user of: an alert or an error. */
+  /** Statuses that the app showed to its user as an alert or an error. */
   readonly shown: readonly number[]
 }
 
 export type OpenPhone = (simulation: Simulation, key: string) => Phone
 
-/** An app with a queue that sends its head until it is taken. */
+/** An app with a queue that sends its head until it is accepted. */
 export function queuePhone(
   { time, send }: Simulation,
   key: string,
   app: {
     readonly form: (fix: Fix) => Sent
-    /** Delay before the next try after failures in a row, ms. */
+    /** Delay before the next attempt after consecutive failures, ms. */
     readonly backoffMs: (failures: number) => number
-    /** Whether the app deletes the head on this answer. */
+    /** Whether the app deletes the head after this status. */
     readonly deletesOn: (status: number) => boolean
     /** Whether the queue is in memory only. */
     readonly forgetsOnReboot?: boolean
-    /** The head is dropped when it is older, ms. */
+    /** Age at which the head is dropped, ms. */
     readonly longestMs?: number
-    /** Whether a new fix starts the sending anew, without a timer. */
+    /** Whether a new fix restarts sending, without a timer. */
     readonly sendsOnFix?: boolean
   },
 ): Phone {
@@ -82,7 +82,7 @@ export function queuePhone(
     },
     set online(online) {
       isOnline = online
-      // Android and iOS tell an app of a network. OsmAnd waits for the next fix.
+      // Android and iOS notify an app of a network. OsmAnd waits for the next fix.
       if (online && !app.sendsOnFix) time.after(0, run)
     },
     reboot() {

@@ -1,6 +1,6 @@
 /**
- * The tracking service in simulated time. Its stores are the embedded ones, which take their time from the same clock.
- * Senders schedule what their app does; a day passes as fast as the service answers.
+ * The tracking service in simulated time. Its embedded stores use the same clock. Senders schedule the
+ * actions of their apps; a day passes as fast as the service responds.
  */
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -19,7 +19,7 @@ export const HOUR_MS = 3_600_000
 
 type Step = () => Promise<void>
 
-/** Steps in the order of their time. Steps of the same instant run at the same time. */
+/** Steps in order of time. Steps of the same instant run concurrently. */
 class Schedule {
   nowMs = Date.UTC(2026, 3, 12, 20)
   readonly #steps: { readonly atMs: number; readonly step: Step }[] = []
@@ -29,7 +29,7 @@ class Schedule {
     this.#steps.push({ atMs: this.nowMs + delayMs, step })
   }
 
-  /** Runs every step up to `untilMs` and those that they schedule, then sets the clock to it. */
+  /** Runs every step up to `untilMs`, including newly scheduled ones, then sets the clock to it. */
   async run(untilMs: number): Promise<void> {
     for (;;) {
       const nextMs = Math.min(...this.#steps.map(({ atMs }) => atMs))
@@ -50,7 +50,7 @@ export interface Simulation extends AsyncDisposable {
   request(path: string, init?: RequestInit): Promise<Response>
   setStatus(status: 'active' | 'paused'): Promise<void>
   revoke(userId: string, trackerId: string): Promise<void>
-  /** The trouble that the pilgrim's only tracker shows. */
+  /** The trouble shown for the pilgrim's only tracker. */
   troubleOf(userId: string): Promise<Trouble | null>
   /** Times of the pilgrim's points in the buffer, ascending. */
   storedMs(userId: string): Promise<number[]>
@@ -62,7 +62,7 @@ export async function openSimulation(settings: Environment = {}): Promise<Simula
   const parts = await openServiceParts(settings, { now })
   const path = await newDirectory('simulation')
   const kv = await openEmbeddedKv({ path: join(path, 'kv'), onError: () => undefined, now })
-  // Each tracker has an address of its own: the limit of an address has nothing to do with simulated time.
+  // Each tracker has its own address, because the rate limit of an address does not use simulated time.
   const context = { ...parts.context('tracking'), kv, addressOf: ({ url }: Request) => new URL(url).pathname }
   const tracking = createTracking(context)
   await tracking.start()

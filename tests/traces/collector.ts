@@ -1,4 +1,4 @@
-/** A stand-in of an OTLP collector, which refuses what a real one refuses, and keeps the spans. */
+/** A stand-in for an OTLP collector, which rejects what a real one rejects, and records the spans. */
 import { z } from 'zod'
 
 const Value = z.union([
@@ -66,7 +66,7 @@ const ExportRequest = z.strictObject({
     .min(1),
 })
 
-/** A span, with the name of the process that it is of. */
+/** A span, with the name of its process. */
 export type Received = z.infer<typeof Span> & { readonly service: string }
 
 /** Starts the stand-in on a free port. */
@@ -106,7 +106,7 @@ export function startCollector() {
   return {
     url: `http://127.0.0.1:${server.port}`,
     spans,
-    /** Why requests were refused. */
+    /** Why requests were rejected. */
     refused,
     /** Everything that was received. */
     text: () => text,

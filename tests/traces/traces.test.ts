@@ -1,4 +1,4 @@
-/** Traces as a collector gets them from real services, and that a collector harms nothing. */
+/** Traces as a collector receives them from real services, and a failing collector disturbs nothing. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -61,7 +61,7 @@ describeOnServers('traces', () => {
 
   test('a check-in is request, batch and kv; a flush on demand is one trace over NATS; nothing in it is personal', async () => {
     const collector = startCollector()
-    // Otherwise the scheduler begins with a flush of its own, which may take the point.
+    // Otherwise the scheduler starts with its own flush, which may take the point.
     await sql`INSERT INTO flushes (partition, started_at, finished_at, stored, duplicates, dead_letters, succeeded)
       VALUES (0, now(), now(), 0, 0, 0, true)`
     const [tracking, adminService, scheduler] = await Promise.all(
@@ -76,7 +76,7 @@ describeOnServers('traces', () => {
     })
     expect(flushed.ok).toBe(true)
     await until(async () => (await storedOf(USER)) === 1, 'the point')
-    // A process that stops sends what is left.
+    // A process that stops sends the rest.
     await Promise.all([tracking, adminService, scheduler].map((server) => server!.close()))
     expect(collector.refused).toEqual([])
 
@@ -124,7 +124,7 @@ describeOnServers('traces', () => {
         Array.from({ length: 300 }, (_, i) => checkIn(tracking, userId, startMs + i * 1_000)),
       )
       expect({ how, all202: answers.every(({ status }) => status === 202) }).toEqual({ how, all202: true })
-      // 300 check-ins are more than one message to the collector, so it is asked at once.
+      // 300 check-ins exceed one message to the collector, so it is contacted at once.
       if (how !== 'never answers')
         await until(
           () => logOf(tracking).includes('the collector does not take traces'),

@@ -1,4 +1,4 @@
-/** An SOS beyond the limits of its address: taken, within a bound of its own. */
+/** An SOS beyond its address's rate limit: accepted, within a separate limit. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { emergenciesEndpoint } from '#shared/contracts/emergencies.ts'
 import { ALARM_LIMIT } from '#shared/service/security/caller-and-address-limits.ts'
@@ -28,7 +28,7 @@ test('an SOS is taken when the address has used up its limit, and a flood of the
       body: `id=1&lat=24.5&lon=120.5&timestamp=${Math.floor(Date.now() / 1_000)}${more}`,
     })
   await until(async () => (await point()).status === 503, 'the limit of the address')
-  // A note about it, without an alarm, is no alarm.
+  // A note that mentions an alarm is not an alarm.
   expect((await point('&desc=s-o-s')).status).toBe(503)
   await until(async () => (await point('&alarm=sos')).status === 200, 'the SOS to be kept')
   const press = { user_id: presser, pressed_at: new Date().toISOString(), lat: 24.5, lng: 120.5 }

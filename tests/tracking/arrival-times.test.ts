@@ -1,4 +1,4 @@
-/** The speed of the middle of the walk, from where it was in the last hour. */
+/** The speed of the middle of the walk, from its positions in the last hour. */
 import { expect, test } from 'bun:test'
 import type { StationEstimate } from '#shared/contracts/map.ts'
 import { cellAt, cellCentre } from '#shared/core/map/cells.ts'
@@ -20,7 +20,7 @@ const MINUTE = 60_000
 const START = Date.parse('2026-04-12T04:10:00Z')
 const at = (alongM: number) => ({ lat: 24 + alongM / 111_195, lng: 120.6, alongM })
 
-/** The speed after so many minutes, of a middle at these metres in each of them. */
+/** The speed after these minutes, for a middle at these metres in each of them. */
 function speedAfter(
   minutes: number,
   alongM: (minute: number) => number,
@@ -40,7 +40,7 @@ function speedAfter(
 test('is that of the last hour, known after a quarter of an hour', () => {
   expect(speedAfter(14, (minute) => 60 * minute)).toBeNull()
   expect(speedAfter(15, (minute) => 60 * minute)).toBe(3.6)
-  // A rest of an hour after a walk.
+  // An hour's rest after a walk.
   expect(speedAfter(120, (minute) => 60 * Math.min(minute, 60))).toBe(0)
   expect(speedAfter(30, (minute) => -60 * minute)).toBe(0)
 })
@@ -73,7 +73,7 @@ test('without a route it is that of the way as the crow flies, and a rest is non
     return speedOf(samples, off(north(minutes)), START + minutes * MINUTE)
   }
   expect(after(60, (minute) => 65 * minute)).toBe(3.9)
-  // The middle of a crowd that rests wanders.
+  // The middle of a resting crowd drifts.
   expect(after(60, (minute) => (Math.floor(minute / 15) % 2) * 300)).toBe(0)
 })
 
@@ -97,13 +97,13 @@ test('a time at a station is by the pace, else by the mean of the walk so far, e
       front_at: one.front_at === null ? null : (Date.parse(one.front_at) - NOW) / HOUR,
       middle_at: (Date.parse(one.middle_at) - NOW) / HOUR,
     }))
-  // 5 km/h: the third station is ten hours away, the fourth farther than a speed tells.
+  // At 5 km/h the third station is ten hours away, and the fourth too far for an estimate by speed.
   expect(told(5, null)).toEqual([
     { station: 1, front_at: 1.5, middle_at: 2, by: 'speed' },
     { station: 2, front_at: 9.5, middle_at: 10, by: 'speed' },
     { station: 3, front_at: 48, middle_at: 48, by: 'plan' },
   ])
-  // What is known from an hour tells four hours ahead.
+  // One hour of data predicts four hours ahead.
   expect(told(5, null, NOW, 1).map(({ by }) => by)).toEqual(['speed', 'plan', 'plan'])
   // A rest: 10 km in ten hours.
   const resting = [
@@ -113,7 +113,7 @@ test('a time at a station is by the pace, else by the mean of the walk so far, e
   ]
   expect(told(0.2, NOW - 10 * HOUR)).toEqual(resting as never)
   expect(told(null, NOW - 10 * HOUR)).toEqual(resting as never)
-  // Nothing is known of a walk that has just begun, and a plan that has passed tells nothing.
+  // A walk that has just begun has no data, and a plan in the past predicts nothing.
   expect(told(null, NOW - MINUTE).map(({ by }) => by)).toEqual(['plan', 'plan'])
   expect(told(null, null, NOW + 25 * HOUR).map(({ station }) => station)).toEqual([3])
 })
@@ -123,7 +123,7 @@ test('on a steady walk a told time moves by no more than it claims, and the fron
   const route = found!
   let seed = 1
   const random = () => (seed = (seed * 48_271) % 2_147_483_647) / 2_147_483_647
-  // Who walks ahead or behind stays so, and is seen now and then; the map knows the cells.
+  // Pilgrims ahead or behind stay so and are seen from time to time; the map knows only cells.
   const people = Array.from({ length: 300 }, () => (random() + random() + random() - 1.5) * 2_000)
   let samples: Sample[] = []
   let fronts: Front[] = []
@@ -164,7 +164,7 @@ test('on a steady walk a told time moves by no more than it claims, and the fron
         continue
       }
       const [from, to] = [Date.parse(before.front_at), Date.parse(one.front_at)]
-      // To half an hour when it was told more than an hour before.
+      // Rounded to half an hour if predicted more than an hour before.
       const claimed = claims.get(from) ?? 5
       expect(Math.abs(to - from) / MINUTE).toBeLessThanOrEqual(claimed)
       if (to !== from && to - nowMs > 50 * MINUTE) claims.set(to, 30)

@@ -1,11 +1,11 @@
 /**
- * The inferences of an attacker who knows all user ids from public answers: joins on any field, on order, and on the
- * times of changes. Claims are scored against what operators see.
+ * Inferences of an attacker who knows all user ids, from public responses: joins on any field, on order, and
+ * on the times of changes. Claims are scored against the operators' view.
  */
 import type { LivePosition } from '#shared/contracts/tracking.ts'
 
 export type Scalar = string | number | boolean | null
-/** Every field of an item in an answer, by its path. */
+/** All fields of an item in a response, by path. */
 export type Told = Readonly<Record<string, Scalar>>
 
 /** One round of requests. */
@@ -17,7 +17,7 @@ export interface Poll {
 /** A claim that two ids are the same person: an id of the map and a user, or an id and one of the next hour. */
 export type Claim = readonly [one: string, other: string]
 
-/** Fields of an answer, however deep. */
+/** All fields of a response, at any depth. */
 export function told(value: unknown, path = ''): Record<string, Scalar> {
   if (typeof value !== 'object' || value === null) return { [path]: value as Scalar }
   return Object.assign(
@@ -37,8 +37,8 @@ export const ASKED = [
   '/health',
 ]
 /**
- * Public endpoints that reveal nothing more, so that the attacker leaves them out: the documentation. Cards show a
- * profile's figures, and screenshots have names that cannot be guessed.
+ * Public endpoints that the attacker skips because they reveal nothing more: the documentation, cards, which
+ * show a profile's figures, and screenshots, whose names cannot be guessed.
  */
 export const LEFT_OUT = [
   '/api/event/og/:file',
@@ -51,18 +51,18 @@ export const LEFT_OUT = [
   '/api/event',
   '/api/event/docs',
   '/api/event/docs/rapidoc.js',
-  // When a tracker app was set up, and nothing of a place.
+  // When a tracker app was set up, and no position.
   '/api/event/trackers',
-  // When a device was registered, and nothing of a place.
+  // When a device was registered, and no position.
   '/api/event/push-subscriptions',
-  // Only with a key that the pilgrim alone has.
+  // Only with a key known to the pilgrim alone.
   '/api/event/ingest/:key/owntracks',
   '/api/event/ingest/:key/overland',
   '/api/event/ingest/:key/traccar',
   '/api/event/ingest/:key/osmand',
   '/api/event/ingest/:key/gpslogger',
   '/api/event/ingest/:key/gpslogger.properties',
-  // The operators' file.
+  // The organisers' file.
   '/api/event/route',
   '/api/event/config',
   '/api/event/notice',

@@ -1,4 +1,4 @@
-/** Crowds: each has enough people, and everybody with enough people in the same cell of zoom 10 is in one. */
+/** Crowds: each has enough people, and everyone with enough people in the same cell of zoom 10 is in one. */
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { cellAt, cellCentre, cellName, MAX_ZOOM } from '#shared/core/map/cells.ts'
@@ -13,7 +13,7 @@ interface Seen {
   readonly isClaim: boolean
 }
 
-/** Around the corner of four cells of every zoom, some of them in the same few metres. */
+/** Places around the corner of four cells of every zoom, some within the same few metres. */
 const somebody = fc
   .record({
     lat: fc.oneof(fc.double({ min: -0.03, max: 0.03, noNaN: true }), fc.constantFrom(-0.02, 0.0001, 0.012)),

@@ -1,4 +1,7 @@
-/** Presses of SOS buttons: which are one emergency, and what becomes of them while stores are late or gone. */
+/**
+ * Presses of SOS buttons: which belong to one emergency, and what happens to them while stores are late or
+ * down.
+ */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import { eraseUser } from '#services/admin/erasure/erase-pilgrim.ts'
 import { confirmEmergency } from '#services/admin/supervision/emergencies.ts'
@@ -32,7 +35,7 @@ afterAll(() => parts?.close())
 beforeEach(() => (nowMs += 86_400_000))
 
 const place = (lat: number, atMs: number) => ({ lat, lng: 120.5, accuracy: 10, atMs })
-/** A press so many minutes after the start of the test. */
+/** A press this many minutes after the start of the test. */
 const pressAt = (userId: string, minutes: number, fields: Partial<SosPress> = {}): SosPress => ({
   userId,
   source: 'traccar',
@@ -58,7 +61,7 @@ const raisedEvents = async () =>
   Number((await context.db.sql`SELECT count(*)::int AS n FROM outbox WHERE subject LIKE '%emergency%'`)[0]!.n)
 const spooledOf = async (userId: string) =>
   (await Array.fromAsync(context.objects.list(SOS_PRESSES.prefix))).filter((key) => key.includes(userId))
-/** Keeps presses at the same time. On a busy machine some go through the spool, or are sent again. */
+/** Stores presses concurrently. On a busy machine some go through the spool, or are sent again. */
 async function keep(...presses: readonly SosPress[]): Promise<void> {
   const spool = createPressSpool(context)
   const sent = async (press: SosPress): Promise<void> => {
@@ -78,7 +81,7 @@ describe('presses', () => {
     const events = await raisedEvents()
     const presses = [0, 1, 2, 3].map((minutes) => pressAt(userId, minutes))
     await keep(...presses)
-    // Sent again, and late from another device without a place.
+    // Sent again, and late from another device without a position.
     await keep(...presses)
     await keep(pressAt(userId, 1.5, { source: 'app', place: null }))
     expect(await rowsOf(userId)).toMatchObject([{ source: 'traccar', lat: 24.03, confirmed: false }])
@@ -92,14 +95,14 @@ describe('presses', () => {
     const id = await idOf(userId)
     nowMs += 10 * MINUTE
     expect(await confirmEmergency(context, OPERATOR, id)).toMatchObject({ confirmed_by: 'lin', presses: 1 })
-    // The same request again, one out of a queue, and one of another device.
+    // The same request again, one from a queue, and one from another device.
     await keep({ ...first, pressedMs: nowMs + 1, receivedMs: nowMs + 1 })
     await keep(pressAt(userId, -4, { receivedMs: nowMs }))
     await keep(pressAt(userId, -2, { source: 'app', receivedMs: nowMs }))
     expect(await rowsOf(userId)).toMatchObject([{ id, presses: 3, confirmed: true }])
     await keep(pressAt(userId, 1))
     expect(await rowsOf(userId)).toMatchObject([{ id }, { presses: 1, confirmed: false }])
-    // Confirmed by two: the first one holds.
+    // Two operators confirm: the first confirmation counts.
     await confirmEmergency(context, { ...OPERATOR, name: 'wang' }, id)
     const audited = await context.db.sql`
       SELECT token_name FROM audit_log WHERE action = 'confirm-emergency' AND details->>'user_id' = ${userId}`
@@ -119,7 +122,7 @@ describe('presses', () => {
       const rows = await rowsOf(userId)
       expect(rows[0]).toMatchObject({ id, confirmed: true })
       expect(rows.reduce((sum, { presses }) => sum + presses, 0)).toBeGreaterThanOrEqual(2)
-      // Those of after the confirmation are seen by somebody.
+      // Presses after the confirmation are visible to someone.
       await keep(pressAt(userId, 4))
       expect((await rowsOf(userId)).at(-1)).toMatchObject({ confirmed: false })
     }
@@ -129,7 +132,7 @@ describe('presses', () => {
     const userId = newAppId()
     const spool = createPressSpool(context)
     const pressedMs = nowMs - 30 * MINUTE
-    // A clock two hours ahead.
+    // The clock is two hours ahead.
     const request = {
       user_id: userId,
       pressed_at: pressedMs + 120 * MINUTE,
@@ -151,7 +154,7 @@ describe('presses', () => {
       FROM emergencies WHERE user_id = ${userId}`
     expect([Number(held!.pressed), Number(held!.placed)]).toEqual([pressedMs, pressedMs - MINUTE])
     await confirmEmergency(context, OPERATOR, String(held!.id))
-    // The phone asks again what became of it.
+    // The phone polls its state again.
     nowMs += MINUTE
     const isSeen = async () => (await raiseEmergency(spool, request, nowMs)).seen_at !== null
     await until(isSeen, 'the phone to hear that it was seen')
@@ -161,7 +164,7 @@ describe('presses', () => {
 
 describe('an erasure', () => {
   const blankable = async (userId: string) => {
-    // Those of other tests are due, too.
+    // Those of other tests are due too.
     await context.db.sql`DELETE FROM emergencies`
     await keep(pressAt(userId, 0))
     const id = await idOf(userId)
@@ -193,7 +196,7 @@ describe('an erasure', () => {
     expect(await spooledOf(userId)).toEqual([])
     expect(await rowsOf(userId)).toEqual([])
     expect(await alerts(id)).toEqual(['[]'])
-    // A press of before that arrives late, and one of somebody who has not agreed anew.
+    // An earlier press that arrives late, and one of a pilgrim who has not consented again.
     await createPressSpool(context).put([pressAt(userId, -1, { receivedMs: nowMs - 1 })])
     await createPressSpool(context).drain()
     expect(await spooledOf(userId)).toEqual([])
@@ -213,7 +216,7 @@ describe('an erasure', () => {
 })
 
 describe('without the database', () => {
-  /** Works while the database's only connection is held. */
+  /** Runs while the database's only connection is blocked. */
   async function whileFrozen<T>(work: () => Promise<T>): Promise<T> {
     const held = Promise.withResolvers<void>()
     const isHeld = Promise.withResolvers<void>()
@@ -236,7 +239,7 @@ describe('without the database', () => {
     const events = await raisedEvents()
     expect(await whileFrozen(() => spool.keep([pressAt(userId, 0)]))).toBeNull()
     expect(await spooledOf(userId)).toHaveLength(1)
-    // The call that was given up is stored, too, once the database is back.
+    // The abandoned call is stored too, once the database is back.
     await spool.drain()
     await spool.drain()
     expect(await spooledOf(userId)).toEqual([])

@@ -1,4 +1,4 @@
-/** The totals of the followers' map, against those that the operators' report is made of. */
+/** The totals of the public map, compared with those of the operators' report. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { readEventTotals } from '#services/tracking/map/map-snapshots.ts'
 import type { Database } from '#shared/stores/db/db.ts'
@@ -36,9 +36,9 @@ describeOnServers('the totals of the followers’ map', () => {
     expect(report.n).toBe(4)
     const totals = await readEventTotals({ db, kv, now: Date.now }, 2, false)
     expect(totals).toMatchObject({ pilgrims: 4 })
-    // Nothing but the number is known of who was erased, and who only reported has no level.
+    // Of an erased pilgrim only the count remains, and a pilgrim who only reported has no level.
     expect(totals!.levels.slice(0, 3)).toEqual([1, 1, 0])
-    // The sum of so few would be the figure of one of them.
+    // The sum of so few pilgrims would reveal one person's figure.
     expect(await readEventTotals({ db, kv, now: Date.now }, 3, false)).toBeNull()
   })
 })

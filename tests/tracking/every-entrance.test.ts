@@ -1,8 +1,9 @@
 /**
- * Every entrance of points, with every number of them and the kv in every state: what was answered with success is
- * stored, point by point, and what was rejected is not.
+ * Every endpoint that accepts points, with every number of points and the kv in every state: acknowledged
+ * points are stored, one by one, and rejected points are not.
  *
- * TEST_CASES=100000 bun run test tests/tracking/every-entrance.test.ts runs more cases; TEST_SEED repeats a run.
+ * TEST_CASES=100000 bun run test tests/tracking/every-entrance.test.ts runs more cases; TEST_SEED repeats a
+ * run.
  */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { rm } from 'node:fs/promises'
@@ -50,7 +51,7 @@ const HOUR_MS = 60 * MINUTE_MS
 const STATES = ['well', 'late', 'away', 'coming and going'] as const
 type State = (typeof STATES)[number]
 
-/** What a case was promised: identities of points, and whether it was answered with success. */
+/** What a case was promised: identities of points, and whether it was acknowledged. */
 interface Promised {
   readonly name: string
   readonly userId: string
@@ -70,7 +71,7 @@ const unlimited = { max: 1_000_000, windowMs: MINUTE_MS }
 const RULES = rules({ checkin: unlimited, sync: unlimited, ingest: unlimited, pendingMax: 1_000_000 })
 const ENCODER = new TextEncoder()
 
-/** Mostly a few; often a bound, or one beyond it. */
+/** Usually small; often a limit, or one more. */
 function countBy(random: Random, most: number): number {
   const bounds = [0, 1, 999, 1_000, 1_001, 2_500, most - 1, most, most + 1]
   return random() < 0.12
@@ -84,7 +85,7 @@ interface SentPoint {
   readonly timestamp?: number
 }
 
-/** Points of a track, one in twenty with a fault or twice. */
+/** Points of a track, one in twenty invalid or repeated. */
 function track(random: Random, count: number): SentPoint[] {
   const startMs = Date.now() - 6 * 3_600_000
   const points: SentPoint[] = []
@@ -100,7 +101,7 @@ function track(random: Random, count: number): SentPoint[] {
   return points
 }
 
-/** Points that an answer accepted, and those that it rejected by their index. */
+/** Points that a response accepted, and those that it rejected by index. */
 function split(points: readonly SentPoint[], rejections: readonly { readonly index: number }[]) {
   const indexes = new Set(rejections.map(({ index }) => index))
   return [points.filter((_, i) => !indexes.has(i)), points.filter((_, i) => indexes.has(i))] as const
@@ -108,7 +109,7 @@ function split(points: readonly SentPoint[], rejections: readonly { readonly ind
 
 const nameOf = ({ timestamp }: SentPoint): string => `t${timestamp}`
 
-/** Nothing is promised where the request was refused. */
+/** A refused request promises nothing. */
 async function orNothing(name: string, userId: string, call: () => Promise<Promised>): Promise<Promised> {
   try {
     return await call()
@@ -204,10 +205,10 @@ const taking =
     })
   }
 
-/** What the commands of operators work on. */
+/** Stores used by the operators' commands. */
 let stores: { readonly kv: Kv; readonly db: Database; readonly dir: string }
 
-/** Dead letters that an operator requeues, one after the other; a point that was not answered for is still a letter. */
+/** An operator requeues dead letters one by one; an unacknowledged point is still a dead letter. */
 const replaying: Entrance = async (_replica, random, userId) => {
   const { kv, db } = stores
   const context = { kv, db, config: readConfig({}), now: Date.now } as unknown as ServiceContext
@@ -233,7 +234,7 @@ const replaying: Entrance = async (_replica, random, userId) => {
   return { name: 'replay', userId, stored, rejected: [] }
 }
 
-/** The pending points of a backup. */
+/** The pending points of a backup are restored. */
 const restoring: Entrance = async (_replica, random, userId) => {
   const startMs = Date.now() - HOUR_MS
   const entries = Array.from({ length: countBy(random, MAX_POINTS) }, (_, i) =>
@@ -265,7 +266,7 @@ const ENTRANCES: readonly Entrance[] = [
   restoring,
   restoring,
 ]
-/** Batches are worth more cases than single positions. */
+/** Batches get more cases than single positions. */
 const WEIGHTED = [...ENTRANCES, ...ENTRANCES.slice(0, 4), ...ENTRANCES.slice(0, 4), ...ENTRANCES.slice(0, 4)]
 
 describeOnServers(`every entrance, seed ${SEED}`, () => {
@@ -297,7 +298,7 @@ describeOnServers(`every entrance, seed ${SEED}`, () => {
     await server?.close()
   })
 
-  /** Puts the link into a state for as long as the work takes. */
+  /** Puts the connection into a state for the duration of the work. */
   async function during<T>(state: State, work: () => Promise<T>): Promise<T> {
     if (state === 'late') proxy.set({ kind: 'slow', toServerMs: 200, toClientMs: 200 })
     if (state === 'away') proxy.set({ kind: 'closed' })
@@ -324,7 +325,7 @@ describeOnServers(`every entrance, seed ${SEED}`, () => {
       const cases = Math.ceil(CASES / STATES.length)
       let promised = 0
       for (let done = 0; done < cases; done += ROUND) {
-        // In rounds, so that many cases need no more memory than few.
+        // In rounds, so that memory does not grow with the number of cases.
         const round = Math.min(cases - done, ROUND)
         await using replica = await startReplica(kv, { rules: RULES, journalMax: 1_000_000 })
         const answered: Promised[] = []
@@ -347,7 +348,7 @@ describeOnServers(`every entrance, seed ${SEED}`, () => {
         }
         await asked(server.url, (redis) => redis.flushall())
       }
-      // Most requests are answered with success in every state but when phones' tracks have to wait.
+      // Most requests succeed in every state, except when phones' tracks have to wait.
       expect(promised).toBeGreaterThan(cases)
     },
     600_000 + 20 * CASES,

@@ -1,7 +1,7 @@
 /**
- * An attacker who knows every user id reads all public endpoints for two hours, over a change of the map's ids, joins
- * the answers, and identifies nobody on the map. As a control, the same attacker identifies everybody in a map and
- * profiles without crowds and days.
+ * An attacker who knows every user id reads all public endpoints for two hours, across a change of the map's
+ * ids, joins the responses, and identifies nobody on the map. As a control, the same attacker identifies
+ * everyone in a map and profiles without crowds and rounded days.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { type LivePosition, type LiveMap, dataEndpoint } from '#shared/contracts/tracking.ts'
@@ -40,7 +40,7 @@ import { openServiceParts } from '#tests/helpers/service-parts.ts'
 
 const MINUTE_MS = 60_000
 const METRES_PER_DEGREE = 111_195
-/** Length of the part of the route on which everybody starts. */
+/** Length of the part of the route on which pilgrims start. */
 const SPREAD_M = 15_000
 
 /**
@@ -51,12 +51,12 @@ interface Scene {
   nowMs: number
   /** Sends a request as the proxy would. */
   fetch(path: string, init?: RequestInit): Promise<Response>
-  /** Refreshes the live map and the map of followers. */
+  /** Refreshes the live map and the public map. */
   refresh(): Promise<void>
   close(): Promise<void>
 }
 
-/** Opens the services that answer the public, on the run's Postgres if there is one. */
+/** Opens the services that respond to the public, on the run's Postgres if there is one. */
 async function openScene(startMs: number, settings: Environment): Promise<Scene> {
   const database = embeddedOnly ? null : await openTestDatabase()
   const clock = { nowMs: startMs }
@@ -79,7 +79,7 @@ async function openScene(startMs: number, settings: Environment): Promise<Scene>
     services.set(service.name, service)
   }
   for (const service of services.values()) await service.start()
-  // The service refreshes its map on the real clock; this one is refreshed by the test.
+  // The service refreshes its map by the real clock; the test refreshes this one.
   const live = new LivePositions(kv, now, context.log, context.stopwatch)
   const map = createRouter(context)
   const publicMap = new PublicMap(live, config.mapCrowd, now)
@@ -117,7 +117,7 @@ interface Pilgrim {
   sendsMs: number
 }
 
-/** A place on the winding road on which everybody walks. */
+/** A place on the winding road of all pilgrims. */
 const roadAt = (alongM: number) => ({
   lat: 24.15 + alongM / METRES_PER_DEGREE,
   lng: 120.67 + 0.01 * Math.sin(alongM / 1_500),
@@ -126,7 +126,7 @@ const roadAt = (alongM: number) => ({
 /** The road, as the event's route. */
 const road = createRoute([Array.from({ length: 1_001 }, (_, i) => roadAt((i * 2 * SPREAD_M) / 1_000))])
 
-/** Pilgrims with paces, rests and phones of their own. */
+/** Pilgrims with their own pace, rests and phones. */
 class Walkers {
   readonly #random = createRandom(12)
   readonly #pilgrims: readonly Pilgrim[]
@@ -168,7 +168,7 @@ class Walkers {
     await this.scene.refresh()
   }
 
-  /** A place on the road, with a phone's accuracy, some seconds ago. */
+  /** A position on the road, with a phone's accuracy, some seconds ago. */
   #report({ userId, alongM }: Pilgrim): Promise<Response> {
     const wrong = () => (10 * (this.#random() - 0.5)) / METRES_PER_DEGREE
     const { lat, lng } = roadAt(alongM)
@@ -188,7 +188,7 @@ const CROWD = 5
 const PILGRIMS = 1_000
 const ROUND_MS = 3 * MINUTE_MS
 const START = Date.parse('2026-04-12T02:00:30Z')
-/** One second on each side of the full hour, while hardly anybody moves. */
+/** One second before and after the full hour, while hardly anyone moves. */
 const BEFORE_MS = Date.parse('2026-04-12T02:59:59Z')
 const END = START + 120 * MINUTE_MS
 const TEST_MS = 180_000
@@ -251,7 +251,7 @@ beforeAll(async () => {
     else await walkers.walk(toHour > 0 ? Math.min(toHour, ROUND_MS) : ROUND_MS)
     rounds.push(await ask())
   }
-  // No photo is sent meanwhile, so one request gives as much as forty.
+  // No photo is sent meanwhile, so one request reveals as much as forty.
   const last = rounds.at(-1)!
   for (const [id, photos] of await people('photos/count?user_id=')) last.people.set(`photos of ${id}`, photos)
 }, TEST_MS)
@@ -300,8 +300,8 @@ const company = ({ points }: Poll): Map<string, number> => {
 }
 
 /**
- * Expected number of correct claims about users. An id of the operators' map is one person's; a public id may be that
- * of anybody at the place.
+ * Expected number of correct claims about users. An id of the operators' map is one person's; a public id may
+ * be anyone's at the place.
  */
 function found(claims: readonly Claim[], round: Round): number {
   const userOf = new Map(round.exact.map(({ id, userId }) => [id, userId]))
@@ -312,7 +312,7 @@ function found(claims: readonly Claim[], round: Round): number {
   )
 }
 
-/** The same for claims that one id is another one's successor. */
+/** The same for claims that one id is the successor of another. */
 function linked(claims: readonly Claim[], before: Round, after: Round): number {
   const [was, is] = [before, after].map(({ exact }) => new Map(exact.map(({ id, userId }) => [id, userId])))
   const [sizes, later] = [company(before), company(after)]
@@ -327,12 +327,14 @@ function linked(claims: readonly Claim[], before: Round, after: Round): number {
 
 /** Half of the width of a cell of zoom 14. */
 const CELL_M = 44
-/** What the attacker adds to kilometres that are rounded down: to whole ones below 10, to whole fives above. */
+/**
+ * What the attacker adds to rounded-down kilometres: half a step of one below 10, half a step of five above.
+ */
 const middleOfStep = (km: number): number => (km < 10 ? 0.5 : 2.5)
 
 /**
- * Number of people whom their kilometres place within a cell of where they are, if the attacker knows where on the
- * road they were first, and that they have followed it.
+ * Number of people located within a cell by their kilometres, if the attacker knows where on the road they
+ * started and that they have followed it.
  */
 function foundByKm(people: Round['people'], added: (km: number) => number): number {
   const [first, last] = [rounds[0]!, rounds.at(-1)!].map(
@@ -357,7 +359,7 @@ describe('an attacker who knows every user id', () => {
 
   test('identifies some by the times of changes, and a quarter again in the next hour, when only places are coarse', () => {
     const [before, after] = around(coarse)
-    // By chance it would be one of a thousand.
+    // Chance would be one in a thousand.
     expect(found(byRhythm(hour(coarse)), before)).toBeGreaterThan(0.02 * PILGRIMS)
     expect(linked(acrossByValue(before, after), before, after)).toBeGreaterThan(0.15 * PILGRIMS)
   })

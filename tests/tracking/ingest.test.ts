@@ -1,4 +1,4 @@
-/** What a tracker app is answered in each state of the event and of the buffer, and what the ledger counts. */
+/** Responses to a tracker app in each state of the event and of the buffer, and the ledger's counts. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { ingest } from '#services/tracking/ingest/serve-ingest.ts'
 import { NO_POINT, type Received } from '#services/tracking/ingest/tracker-formats.ts'
@@ -41,7 +41,7 @@ function suite(driver: KvDriver): void {
     const setStatus = (status: VersionedStatus['status'], message: string | null = null) =>
       kv.setStatus({ status, version: ++version, message })
 
-    /** Sends what an app sent; @returns the answer, the counts, and the pilgrim's points in the buffer. */
+    /** Sends an app's request. @returns the response, the counts, and the pilgrim's points in the buffer */
     const send = async (
       replica: Replica,
       received: Received,
@@ -166,7 +166,7 @@ function suite(driver: KvDriver): void {
       expect(refusalOf(sent)).toEqual({ httpStatus: 503, reason: 'paused', retryAfter: true })
       expect((sent.answer as Refusal).message).toBe('A typhoon comes.')
       expect(sent.pending).toBe(0)
-      // What has no points is not kept either way.
+      // A request without points is not kept either.
       expect((await send(replica, NO_POINT)).answer).toMatchObject({ status: 200 })
     })
 

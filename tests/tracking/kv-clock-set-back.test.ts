@@ -1,4 +1,6 @@
-/** The live map of a running replica follows the kv whose clock was set back, or that has lost its data as well. */
+/**
+ * The live map of a running replica follows a kv whose clock was set back, or that has also lost its data.
+ */
 import { expect, test } from 'bun:test'
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -17,7 +19,7 @@ const HOUR_MS = 3_600_000
 
 interface Stepped {
   readonly kv: Kv
-  /** Sets the clock of the store back by an hour. */
+  /** Sets the store's clock back by an hour. */
   setBack(): Promise<void>
   /** Deletes the live map. */
   empty(): Promise<void>
@@ -46,7 +48,7 @@ async function openRedis(): Promise<Stepped> {
   const redis = new Redis(url)
   return {
     kv,
-    // The same as seen from the store: everything so far happened an hour ahead of its clock.
+    // Equivalent from the store's view: everything so far happened an hour ahead of its clock.
     async setBack() {
       const members = await redis.zrange('{gps:0}:moved', '0', '-1')
       await Promise.all(members.map((member) => redis.zincrby('{gps:0}:moved', HOUR_MS, member)))
@@ -89,7 +91,7 @@ for (const [name, open] of [
         await restore(kv, at('ben', 24.1, t - 1))
         await restore(kv, at('cid', 24.2, t - 1))
         expect(await shown()).toEqual({ ben: 24.1, cid: 24.2 })
-        // A store that lost its data knows nothing of the later time.
+        // A store that lost its data has no later times.
         await empty()
         await restore(kv, at('dan', 24.3, t))
         expect(await shown()).toMatchObject({ dan: 24.3 })

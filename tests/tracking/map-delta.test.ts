@@ -1,4 +1,4 @@
-/** Counts and deltas of the followers' map. */
+/** Counts and deltas of the public map. */
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { deltaOf } from '#services/tracking/map/map-snapshots.ts'

@@ -1,4 +1,4 @@
-/** The files of the map: whole versions, their slots, several writers, what is left behind, and a disk that refuses. */
+/** The files of the map: complete versions, their slots, several writers, leftovers, and a failing disk. */
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import {
   chmodSync,
@@ -52,7 +52,7 @@ describe('files of the map', () => {
         .filter((name) => name.startsWith('at-'))
         .map((name) => [name, readlinkSync(join(dir, name))]),
     )
-  /** Makes an entry so many seconds older. */
+  /** Ages an entry by this many seconds. */
   const age = (name: string, seconds: number) => {
     const path = join(dir, name)
     const changed = lstatSync(path).mtimeMs / 1_000 - seconds
@@ -107,7 +107,7 @@ describe('files of the map', () => {
 
   test('versions follow each other in bounded room, and each slot of now always has a file', async () => {
     for (let version = 100; version < 140; version++) {
-      // Each version is written ten seconds after the one before.
+      // Each version is written ten seconds after the previous one.
       for (const name of names()) age(name, 10)
       await write([version])
       for (let slot = version; slot < version + SLOTS; slot++)
@@ -129,7 +129,7 @@ describe('files of the map', () => {
   test('replicas that write one version at once leave one folder and nothing else', async () => {
     await Promise.all(Array.from({ length: 8 }, () => write([7, 8])))
     expect(names()).toEqual(['at-10', 'at-11', 'at-8', 'at-9', 'made-8'])
-    // A replica that is late does not set back what others have written since.
+    // A late replica does not revert what others have written since.
     await write([9])
     await write([7, 8])
     expect(linked()).toEqual({

@@ -1,4 +1,4 @@
-/** The map of followers writes its answers as files, and says in them what it says itself. */
+/** The public map writes its responses as files with the same content. */
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { mkdirSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -102,7 +102,8 @@ describe('the map of followers with files', () => {
     nowMs += 10_000
     await walk(9_000)
     await one.refresh()
-    // Another replica may have told that version with another crowd, so only the whole is right for everybody.
+    // Another replica may have published that version with another crowd, so only the full map is right
+    // for everyone.
     expect((await one.data(stale.version)).since).toBeNull()
     expect(await one.data(fresh.version)).toMatchObject({ since: fresh.version })
     expect(served().stale).not.toContain('crowd')

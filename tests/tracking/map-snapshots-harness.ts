@@ -1,11 +1,11 @@
-/** The event of the tests of the followers' map, and what a page does with its answers. */
+/** The event of the public map's tests, and how a page applies responses. */
 import { readConfig } from '#shared/runtime/config/config.ts'
 import type { EventMap, EventMapDelta, MapCellEntry } from '#shared/contracts/map.ts'
 import { createRoute } from '#shared/core/map/walking-route.ts'
 import { firstEvent } from '#shared/pilgrims/event-settings.ts'
 import { createLog } from '#shared/runtime/log.ts'
 
-/** Twenty kilometres to the north. */
+/** Twenty kilometres northward. */
 export const route = createRoute([
   [
     { lat: 24, lng: 120.6 },

@@ -1,4 +1,6 @@
-/** The map of followers: one snapshot for all replicas, deltas, encodings, what it says when a store is away. */
+/**
+ * The public map: one snapshot for all replicas, deltas, encodings, and its content while a store is down.
+ */
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'bun:test'
 import { brotliDecompressSync } from 'node:zlib'
 import { FollowersMap } from '#services/tracking/map/map-snapshots.ts'
@@ -60,14 +62,14 @@ describeOnServers('the map of followers', () => {
       await live.refresh()
       await map.refresh()
     }
-    /** A device reports where it is: a phone, or a tracker by the hash of its key. */
+    /** A device reports its position: a phone, or a tracker by the hash of its key. */
     const report = async (userId: string, keyHash: string | null, atM: number) => {
       const submission = sync(userId, [], { position: { t: nowMs, ...route.at(atM) } })
       await palanquin.following((sent) => admit(kv, sent), keyHash)(submission)
     }
     return { refresh, asked, whole, delta, crowds, report }
   }
-  /** A crowd of people from one place along the route to another. */
+  /** A crowd spread between two places along the route. */
   async function standing(count: number, fromM: number, toM: number, t = nowMs): Promise<void> {
     for (let i = 0; i < count; i++) {
       const place = route.at(fromM + ((toM - fromM) * i) / count)
@@ -153,7 +155,7 @@ describeOnServers('the map of followers', () => {
       version: last.version,
       as_of: last.as_of,
     })
-    // A version that nobody knows any more gets the whole.
+    // An unknown version gets the full map.
     for (const unknown of [1, last.version + 1])
       expect(await one.asked(unknown).json()).toEqual(await one.asked().json())
   })
@@ -204,7 +206,7 @@ describeOnServers('the map of followers', () => {
 
   test('knows the speed of the middle after a quarter of an hour, and estimates the next stations', async () => {
     const one = replica()
-    // 3.6 km/h for forty minutes; the middle goes from 3.4 to 5.8 km.
+    // 3.6 km/h for forty minutes: the middle moves from 3.4 to 5.8 km.
     for (let minute = 0; minute <= 40; minute += 2) {
       await standing(20, 3_300 + 60 * minute, 3_500 + 60 * minute)
       await one.refresh()
@@ -229,7 +231,7 @@ describeOnServers('the map of followers', () => {
     const palanquin = 'w-5hk3q7d2m9x0c4v8b1n6r2t7ye'
     await db.sql`INSERT INTO pilgrims (user_id, palanquin, created_at, updated_at) VALUES (${palanquin}, true, now(), now())`
     await one.refresh()
-    /** Crowd and palanquin walk 3.6 km/h, the palanquin 500 m ahead; the station M is at 6 km. */
+    /** Crowd and palanquin walk at 3.6 km/h, the palanquin 500 m ahead; station M is at 6 km. */
     const walkTo = async (minute: number, isSeen: boolean) => {
       await standing(20, 2_000 + 60 * minute, 2_200 + 60 * minute)
       if (isSeen) await one.report(palanquin, null, 2_600 + 60 * minute)
@@ -242,10 +244,10 @@ describeOnServers('the map of followers', () => {
     }
     let minute = 0
     for (; minute < 30; minute += 2) await walkTo(minute, true)
-    // 26 minutes before the palanquin is there, 32 before the middle of the crowd is.
+    // 26 minutes before the palanquin arrives, 32 before the middle of the crowd does.
     expect((await walkTo(minute, true)).minutes).toBeWithin(21, 31)
     for (minute += 2; minute <= 40; minute += 2) {
-      // For ten minutes the last place counts as the present one.
+      // For ten minutes the last position counts as current.
       expect((await walkTo(minute, false)).kmOfPalanquin).toBeCloseTo(4.4, 1)
     }
     const silent = await walkTo(minute, false)
@@ -255,7 +257,7 @@ describeOnServers('the map of followers', () => {
     expect(silent.minutes).toBeWithin(17, 28)
     for (minute += 2; minute < 58; minute += 2) await walkTo(minute, false)
     expect((await walkTo(minute, false)).minutes).toBeWithin(0, 10)
-    // It leads again when it reports.
+    // It leads again once it reports.
     minute += 2
     const back = await walkTo(minute, true)
     expect(back.kmOfPalanquin).toBeCloseTo(2.6 + 0.06 * minute, 1)
@@ -288,10 +290,10 @@ describeOnServers('the map of followers', () => {
       for (const each of [one, other]) {
         await each.refresh()
         expect(await each.whole()).toEqual({ ...before, palanquin: null })
-        // Who has this version already learns it, too.
+        // A page that already has this version learns it too.
         expect(await each.delta(before.version)).toMatchObject({ version: before.version, palanquin: null })
       }
-      // So does a replica that starts now, or whose next snapshot begins with this one.
+      // So does a replica that starts now, or whose next snapshot builds on this one.
       expect(JSON.parse((await kv.cached('event-map-5'))!)).toMatchObject({ map: { palanquin: null } })
       expect(await kv.cached('palanquin')).toBeNull()
       nowMs += 10_000
@@ -307,7 +309,7 @@ describeOnServers('the map of followers', () => {
       await db.sql`DELETE FROM pilgrims`
       await db.sql`INSERT INTO pilgrims (user_id, palanquin, created_at, updated_at) VALUES (${userId}, true, now(), now())`
     }
-    /** A replica that does this before its next write of a cache entry. */
+    /** Action of another replica before the next write of a cache entry. */
     let meanwhile: (() => Promise<void>) | null = null
     const held = new Proxy(kv, {
       get: (target, verb: keyof Kv) =>
@@ -330,7 +332,7 @@ describeOnServers('the map of followers', () => {
     for (const each of [slow, quick]) await each.refresh()
     await quick.report(former, null, 1_000)
     await name(next)
-    // The slow replica forgets the former device.
+    // The slow replica removes the former device's position.
     meanwhile = async () => {
       await quick.refresh()
       await quick.report(next, null, 2_000)
@@ -344,12 +346,12 @@ describeOnServers('the map of followers', () => {
     await quick.refresh()
     await quick.report(next, null, 3_000)
     await until(async () => (await kmOnMap()) === 3, 'its next place')
-    // The slow replica still follows the former one.
+    // The slow replica still follows the former device.
     await slow.report(former, null, 4_000)
     await Bun.sleep(50)
     expect(await kmOnMap()).toBe(3)
 
-    // Of two places that arrive at once the later one stays.
+    // Of two concurrent positions the later one wins.
     await slow.refresh()
     meanwhile = async () => {
       nowMs += 1_000
@@ -382,7 +384,7 @@ describeOnServers('the map of followers', () => {
         await each.refresh()
         expect((await each.whole()).palanquin?.route_km).toBe(2)
       }
-      // Then one of them makes the snapshot.
+      // Then one of them creates the snapshot.
       nowMs += 10_000
       for (const each of [knowsNone, one]) {
         await each.refresh()

@@ -1,7 +1,7 @@
 /**
- * Who hides leaves the public map at once, and who comes back appears with the next full hour: an attacker who hides
- * and shows somebody again and again does not learn which place is theirs. And what a refresh of the map reads does not
- * depend on how many people without a place are hidden.
+ * A pilgrim who hides leaves the public map at once, and reappears at the next full hour: an attacker who
+ * hides and shows someone repeatedly does not learn which place is theirs. The cost of a map refresh does not
+ * depend on the number of hidden people without a position.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import Redis from 'ioredis'
@@ -23,7 +23,7 @@ import { createRandom } from '#tests/helpers/random.ts'
 
 const CROWD = 5
 const PILGRIMS = 120
-/** Somebody moves each 0.4 s, and the attacker asks as often as the map changes. */
+/** Someone moves every 0.4 s, and the attacker polls as often as the map changes. */
 const REFRESH_MS = 1_600
 const MOVES = 4
 const TOGGLES = 8
@@ -40,11 +40,11 @@ describe('hiding and showing somebody again', () => {
   let dir = ''
   let kv: Kv
   let nowMs = START
-  /** The map, and the same without this measure: who comes back is there at once. */
+  /** The map, and a control without this measure, in which a pilgrim reappears at once. */
   let view: View
   let atOnce: View
   const random = createRandom(21)
-  /** The others are no claims, and move at once. */
+  /** Only these ids are claims; the others move at once. */
   const claims = new Set<string>()
   const viewOf = (store: Kv): View => {
     const live = new LivePositions(
@@ -81,7 +81,7 @@ describe('hiding and showing somebody again', () => {
     await rm(dir, { recursive: true, force: true })
   })
 
-  /** The map some moves later: people by place. */
+  /** The map some moves later: number of people by place. */
   const countsOf = async (victim: number, { live, map }: View): Promise<Map<string, number>> => {
     for (let n = 0; n < MOVES; n++) {
       const mover = Math.floor(random() * PILGRIMS)
@@ -99,14 +99,14 @@ describe('hiding and showing somebody again', () => {
   }
   type Toggle = (userId: string, away: boolean) => Promise<void>
   const hide: Toggle = (userId, away) => kv.hide(userId, away)
-  /** A stranger sends a place in the pilgrim's name, and the pilgrim's own report comes after it. */
+  /** A stranger sends a position for the pilgrim, followed by the pilgrim's own report. */
   const sendAway =
     (homes: ReadonlyMap<string, Position>, there: { readonly lat: number; readonly lng: number }): Toggle =>
     (userId, away) => {
       const place = away ? there : homes.get(userId)!
       return restore(kv, sync(userId, [], { position: { lat: place.lat, lng: place.lng, t: nowMs } }))
     }
-  /** The place with which somebody's presence changes most often, if there is one. */
+  /** The place that changes most often with someone's presence, if there is one. */
   const likeliest = async (victim: number, of: View, toggle: Toggle): Promise<string | null> => {
     const userId = `pilgrim-${victim}`
     const scores = new Map<string, number>()
@@ -125,7 +125,7 @@ describe('hiding and showing somebody again', () => {
     return best === undefined || best[1] === next?.[1] ? null : best[0]
   }
 
-  /** Number of people whose place, within about the widest cell of a crowd, the attacker finds. */
+  /** Number of people whose place the attacker finds, within about the widest cell of a crowd. */
   const found = async (of: View, victims: readonly number[], toggle = hide): Promise<number> => {
     let right = 0
     for (const victim of victims) {
@@ -153,7 +153,7 @@ describe('hiding and showing somebody again', () => {
     expect(await found(atOnce, victims)).toBeGreaterThan(victims.length / 2)
   })
 
-  // Some of these places can be walked to in the time.
+  // Some of these places can be reached on foot in time.
   const places = { 'far away': { lat: 23.57, lng: 120.3 }, nearby: { lat: 24.18, lng: 120.69 } }
   test.each(Object.entries(places))(
     'places %s in somebody’s name tell nothing either, unless they are shown at once',
@@ -177,7 +177,7 @@ describe('hiding and showing somebody again', () => {
       nowMs = Math.ceil(nowMs / HOUR) * HOUR + 1
       await view.live.refresh()
       expect(await found(view, victims, sendAway(homes, there))).toBeLessThanOrEqual(victims.length / CROWD)
-      // With the next full hour the last place counts. Nobody is left behind in an older span.
+      // At the next full hour the last position counts. Nobody is left in an older span.
       for (let i = 0; i < PILGRIMS; i++) if (!victims.includes(i)) await walk(i)
       nowMs = Math.ceil(nowMs / HOUR) * HOUR
       await view.live.refresh()
@@ -188,7 +188,7 @@ describe('hiding and showing somebody again', () => {
 
 describeOnServers('a refresh of the map', () => {
   test('reads nothing of 100,000 hidden people without a place, and of 100,000 erased ones once', async () => {
-    // A server of its own, because all its commands are counted.
+    // A separate server, because all its commands are counted.
     await using server = await startRedis()
     const { url } = server
     const kv = await openKv({ url, partitions: 1, path: '', onError })

@@ -156,7 +156,7 @@ describe('the public map', () => {
     }
     nowMs = START + 50 * MINUTE
     await live.refresh()
-    // Also for who asks for earlier ones.
+    // Also with an earlier `since`.
     expect(await map.read({ limit: 5_000 })).toEqual([])
     expect(await map.read(EVERYTHING)).toEqual([])
   })

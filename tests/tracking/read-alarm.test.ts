@@ -1,4 +1,7 @@
-/** In which spellings an SOS of a tracker app is recognised, with which place and time, and what is none. */
+/**
+ * Spellings of an SOS of a tracker app that are recognised, with place and time, and similar ones that are
+ * not.
+ */
 import { expect, test } from 'bun:test'
 import { sosPresses } from '#services/tracking/ingest/sos-presses.ts'
 import {
@@ -83,7 +86,7 @@ test.each<[string, () => Received]>([
       userId: 'U1',
       source: 'traccar',
       sentMs: Date.parse(FIX),
-      // A position of half a minute ago: the button was pressed now.
+      // A position half a minute old: the button was pressed now.
       pressedMs: NOW,
       receivedMs: NOW,
       place: { lat: 24.5, lng: 120.5, accuracy: 12, atMs: Date.parse(FIX) },

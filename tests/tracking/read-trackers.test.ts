@@ -1,4 +1,4 @@
-/** The formats of tracker apps: the same walk becomes the same points, and what the apps do not know stays unknown. */
+/** The formats of tracker apps: the same walk becomes the same points, and unknown values stay unknown. */
 import { describe, expect, test } from 'bun:test'
 import { acceptTrack } from '#shared/points/accept.ts'
 import { createCalendar } from '#shared/core/rules/calendar.ts'
@@ -62,7 +62,7 @@ describe.each(Object.entries(FORMS))('%s', (_, form) => {
     // OwnTracks and Overland round to whole km/h or m/s.
     expect(Math.abs(only(form(fix)).speed! - 7.2)).toBeLessThan(0.21)
     const unknown = only(form({ ...fix, speedMs: null }))
-    // Traccar 8, OsmAnd and GPSLogger write 0 for it.
+    // Traccar 8, OsmAnd and GPSLogger write 0 if it is unknown.
     expect([null, 0]).toContain(unknown.speed)
     expect(unknown.altitude === null || Math.round(unknown.altitude) === 12).toBe(true)
     expect(unknown.accuracy === null || unknown.accuracy > 0).toBe(true)

@@ -1,4 +1,7 @@
-/** Bodies as programs other than the five apps write them: packings, encodings, kinds of forms, lists with one bad item. */
+/**
+ * Bodies as other programs than the five apps write them: compression, encodings, kinds of forms, lists with
+ * one invalid item.
+ */
 import { expect, test } from 'bun:test'
 import { deflateRawSync, deflateSync, gzipSync } from 'node:zlib'
 import {

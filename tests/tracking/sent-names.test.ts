@@ -1,4 +1,4 @@
-/** One table of names: every entrance reads the same names and forms from the query, a form and JSON. */
+/** One table of names: every endpoint reads the same names and formats from the query, a form and JSON. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { gzipSync } from 'node:zlib'
 import { TrackerApp } from '#shared/contracts/trackers.ts'
@@ -16,7 +16,7 @@ afterAll(() => simulation?.[Symbol.asyncDispose]())
 
 type Fields = Readonly<Record<string, string | number>>
 
-/** How a sender brings its fields to an entrance. */
+/** Ways in which a sender passes its fields. */
 const WAYS: Readonly<Record<string, (fields: Fields) => RequestInit & { readonly query?: string }>> = {
   'GET with a query': (fields) => ({ method: 'GET', query: encoded(fields) }),
   'POST with a query': (fields) => ({ method: 'POST', query: encoded(fields) }),
@@ -53,7 +53,7 @@ async function trackerOf(): Promise<NamedTracker> {
   return [userId, await simulation.newTracker(userId)]
 }
 
-/** Sends fields. @returns the times under which they are stored */
+/** Sends fields. @returns the times of the stored points */
 async function stored(
   app: TrackerApp,
   way: string,
@@ -111,7 +111,7 @@ describe.each(TrackerApp.options)('%s reads', (app) => {
       expect([place, await stored(app, way, fields, tracker)]).toEqual([place, [ms]])
     }
     for (const time of TIMES(0).keys()) {
-      // Whole minutes: one form has no seconds.
+      // Whole minutes, because one of the formats has no seconds.
       ms = fixMs - (1 + time) * 60_000
       const fields = { ...PLACES[0]!, ...TIMES(ms)[time]! }
       expect([fields, await stored(app, way, fields, tracker)]).toEqual([fields, [ms]])

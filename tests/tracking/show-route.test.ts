@@ -21,7 +21,7 @@ const line = {
   properties: { name: 'the way' },
   geometry: {
     type: 'LineString',
-    // The middle one is within a metre of the line, so it is left out.
+    // The middle one is within a metre of the line, so it is omitted.
     coordinates: [
       [120.6, 24],
       [120.600005, 24.05],
@@ -63,7 +63,7 @@ test('the answer has the simplified line, and the stations in the order of the w
   expect(headers.get('cache-control')).toBe('public, max-age=10, stale-while-revalidate=60')
   const named = await answerOf(config, route.version!)
   expect(named.headers.get('cache-control')).toBe('public, max-age=31536000, immutable')
-  // A cache must not keep this route under the name of another one.
+  // A cache must not store this route under another version.
   const other = await answerOf(config, 'old')
   expect(other.headers.get('cache-control')).toBe('no-store')
   expect(routeVersion(configOf([line]))).not.toBe(route.version)

@@ -1,4 +1,4 @@
-/** A replica that starts accepts check-ins before it knows all live positions. */
+/** A starting replica accepts check-ins before it has loaded all live positions. */
 import { expect, test } from 'bun:test'
 import { createTracking } from '#services/tracking/app.ts'
 import { openTestDatabase } from '#tests/helpers/database.ts'

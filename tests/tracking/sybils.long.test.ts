@@ -27,9 +27,9 @@ const MINUTE = 60_000
 const HOUR = 60 * MINUTE
 const START = Date.parse('2026-04-12T15:10:00Z')
 const REFRESH_MS = 2_000
-/** Places that an address may send a minute. */
+/** Positions that an address may send per minute. */
 const PLACES_A_MINUTE = (6_000 * SHARES.tracking!.writes) / PRICES.syncTrack!.ms
-/** Others who sleep within the same cell of 1.4 km. */
+/** Others who sleep in the same cell of 1.4 km. */
 const OTHERS = 40
 const CLAIM = 'U0123456789abcdef0123456789abcdef'
 
@@ -50,7 +50,7 @@ interface Attack {
 interface Found {
   readonly requests: number
   readonly minutes: number
-  /** From the pilgrim's place to the middle of where the attacker believes it is; null: it knows no more than before. */
+  /** Distance from the pilgrim to the middle of the believed place; null: the attacker learned nothing. */
   readonly offM: number | null
   /** All that the map has shown. */
   readonly answers: readonly unknown[]
@@ -91,7 +91,9 @@ async function attack({ crowd, steps, victim = CLAIM, home = HOME }: Attack): Pr
     let requests = 0
     const answers: unknown[] = []
     const invented: string[] = []
-    /** How many people the map shows in each cell of this zoom; those in wider cells are in none. */
+    /**
+     * Number of people that the map shows in each cell of this zoom; people in wider cells are not included.
+     */
     const look = async (zoom: number): Promise<Map<string, number>> => {
       requests++
       nowMs += REFRESH_MS
@@ -119,7 +121,7 @@ async function attack({ crowd, steps, victim = CLAIM, home = HOME }: Attack): Pr
       nowMs += (places.length / PLACES_A_MINUTE) * MINUTE
       await put(places.map((place, i) => [invented[i]!, place]))
       const before = await look(zoom)
-      // Others can hide a claim. An id that the app made is known to its pilgrim alone.
+      // Others can hide a claim. An app id is known only to its pilgrim.
       if (holds(victim)) await kv.hide(victim, true)
       requests++
       const after = await look(zoom)
@@ -132,7 +134,7 @@ async function attack({ crowd, steps, victim = CLAIM, home = HOME }: Attack): Pr
       requests++
       if (holds(victim)) await kv.hide(victim, false)
       nowMs = Math.ceil(nowMs / HOUR) * HOUR + 1
-      // The phone reports as ever.
+      // The phone reports as usual.
       await put([[victim, home]])
     }
     const offM = suspected === AREA ? null : distanceMm(cellCentre(suspected), home) / 1_000

@@ -1,5 +1,5 @@
 /**
- * What tracker apps send for a position, written as their sources write it. Each body keeps the app's own fields,
+ * Requests of tracker apps for a position, written as in their sources. Each body has the app's own fields,
  * units and marks for unknown values.
  */
 import type { TrackerApp } from '#shared/contracts/trackers.ts'
@@ -10,7 +10,7 @@ export interface Fix {
   readonly lng: number
   /** Epoch milliseconds. */
   readonly ms: number
-  /** m/s; null: the phone does not know it. */
+  /** m/s; null: unknown to the phone. */
   readonly speedMs: number | null
 }
 
@@ -36,7 +36,7 @@ export const post = (app: TrackerApp, value: unknown, type = JSON_TYPE): Sent =>
 
 const OWNTRACKS = { batt: 74, bs: 1, tid: 'AB', topic: 'owntracks/user/device' }
 
-/** owntracks/ios 2026-08-19, Owntracks model: zero values are left out, `topic` is added for HTTP. */
+/** owntracks/ios 2026-08-19, Owntracks model: zero values are omitted, `topic` is added for HTTP. */
 export const ownTracksIos = (fix: Fix): Sent =>
   post('owntracks', {
     _type: 'location',
@@ -107,7 +107,7 @@ export const overlandFeature = (fix: Fix) => ({
 export const overland = (...fixes: readonly Fix[]): Sent =>
   post('overland', { locations: fixes.map(overlandFeature) })
 
-/** Overland's records that are no positions: a visit, a pause, the end of a trip (GLManager.m). */
+/** Overland's records without a position: a visit, a pause, the end of a trip (GLManager.m). */
 export const overlandRecords = (fix: Fix) => [
   {
     type: 'Feature',
@@ -241,7 +241,7 @@ export const gpsLoggerAll = (fix: Fix): Sent => ({
     `&filename=20260412&profile=gpslogger&hdop=0.9&vdop=&pdop=&dist=900&`,
 })
 
-/** Every form of a single position, by the name of the app's version. */
+/** All forms of a single position, by app version. */
 export const FORMS: Readonly<Record<string, (fix: Fix) => Sent>> = {
   'OwnTracks, iOS': ownTracksIos,
   'OwnTracks, Android': ownTracksAndroid,

@@ -1,4 +1,4 @@
-/** Messages of tracker apps that are no positions, and positions that are never taken. */
+/** Messages of tracker apps without a position, and positions that are always rejected. */
 import {
   type Fix,
   gpsLogger,
@@ -13,7 +13,7 @@ import {
   traccar8,
 } from './tracker-bodies.ts'
 
-/** Messages without a position that is to be stored, by what they are. @param fix where the phone is */
+/** Messages without a position to store, by description. @param fix where the phone is */
 export const NO_POSITIONS: Readonly<Record<string, (fix: Fix) => Sent>> = {
   'OwnTracks: nothing': () => ({ app: 'owntracks', method: 'POST', body: '' }),
   'OwnTracks: status': () => post('owntracks', { _type: 'status', android: { hib: 0, ps: 0 }, _id: '1' }),
@@ -39,7 +39,7 @@ export const NO_POSITIONS: Readonly<Record<string, (fix: Fix) => Sent>> = {
   'GPSLogger: nothing': () => ({ app: 'gpslogger', method: 'POST', body: '' }),
 }
 
-/** What is never taken, with the reason under which the ledger counts it. */
+/** Requests that are always rejected, with the reason under which the ledger counts them. */
 export const REFUSED: readonly (readonly [reason: string, what: string, sent: (fix: Fix) => Sent])[] = [
   ['unreadable', 'OwnTracks: encrypted', () => post('owntracks', { _type: 'encrypted', data: 'Z3JlZW4=' })],
   ['unreadable', 'OwnTracks: no JSON', () => ({ app: 'owntracks', method: 'POST', body: 'lat=24' })],

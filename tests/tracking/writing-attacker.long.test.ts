@@ -1,7 +1,8 @@
 /**
- * An attacker who knows a claim's id, in which cell of the map its pilgrim sleeps, and when the phone reports. It writes in the
- * pilgrim's name, reads what is public, and keeps every place that explains all answers. With the measures of
- * `core/rules/claim-measures.ts` a day is not enough for a hundred metres; without any one of them it is.
+ * An attacker who knows a claim's id, the map cell in which its pilgrim sleeps, and when the phone reports.
+ * It writes for the pilgrim, reads public data, and tracks all places consistent with the responses. With the
+ * measures of `core/rules/claim-measures.ts` a day is not enough to locate the pilgrim within a hundred
+ * metres; without any one of them it is.
  */
 import { expect, test } from 'bun:test'
 import { createSurveyProfile } from '#services/survey-profile/app.ts'
@@ -22,16 +23,16 @@ import { openServiceParts } from '#tests/helpers/service-parts.ts'
 const MINUTE_MS = 60_000
 const HOUR_MS = 60 * MINUTE_MS
 const DAY_MS = 24 * HOUR_MS
-/** How often a phone at rest reports. */
+/** Report interval of a phone at rest. */
 const REPORT_MS = 10 * MINUTE_MS
-/** The night before, the walk, and the attack until before the next midnight. */
+/** The night before, the walk, and the attack, which ends before the next midnight. */
 const ATTACK_MS = 23 * HOUR_MS
-/** Reports between which a stranger puts places at once. */
+/** Reports between which a stranger inserts places at once. */
 const REPORTS = 120
 const CROWD = 5
 const VICTIM = 'U0123456789abcdef0123456789abcdef'
 const HOME: Place = { lat: 24.32162, lng: 120.60153 }
-/** The attacker starts with a cell of the widest crowds. */
+/** The attacker starts with the widest cell of a crowd. */
 const AREA_M = 1_400
 const STEP_M = 25
 const FOUND_M = 100
@@ -48,10 +49,12 @@ interface Stay {
   readonly t: number
 }
 
-/** The places that explain all answers so far, each with the sums that the walk had before the attack (mm). */
+/**
+ * Places consistent with all responses so far, each with the sums that the walk had before the attack (mm).
+ */
 class Suspects {
   readonly #places: Place[] = []
-  /** What the walk has grown by, if the pilgrim is there: as others are shown it, and exactly (mm). */
+  /** Growth of the walk if the pilgrim is there, as shown to others and exactly (mm). */
   readonly #shown: number[]
   readonly #exact: number[]
   readonly #bounds = new Map<string, { readonly low: Float64Array; readonly high: Float64Array }>()
@@ -69,13 +72,13 @@ class Suspects {
     this.#last = { at: null, t: fromMs }
   }
 
-  /** The walk goes on to a place, after the ones before. */
+  /** The walk continues to a place. */
   go(to: Stay): void {
     if (this.#last.at !== null || to.at !== null) this.#add(this.#last, to)
     this.#last = to
   }
 
-  /** A place is put between two stays at home. */
+  /** Inserts a place between two stays at home. */
   insert(at: Place, elapsedMs: number): void {
     this.#add({ at: null, t: 0 }, { at, t: elapsedMs })
     this.#add({ at, t: 0 }, { at: null, t: elapsedMs })
@@ -91,14 +94,14 @@ class Suspects {
     })
   }
 
-  /** An answer says that a sum is at least `low` and below `high` (mm). */
+  /** A response says that a sum is at least `low` and below `high` (mm). */
   hear(sum: string, [low, high]: readonly [number, number], isExact = false): void {
     const ways = isExact ? this.#exact : this.#shown
     const bounds = this.#bounds.getOrInsertComputed(sum, () => ({
       low: new Float64Array(this.#places.length).fill(-Infinity),
       high: new Float64Array(this.#places.length).fill(Infinity),
     }))
-    // The errors of the grid and of the positions add up as the ways go in all directions.
+    // Errors of the grid and of the positions add up as the ways go in all directions.
     const error = 1_000 * 3 * Math.sqrt(this.#homeLegs) * (NOISE_M + STEP_M / 2)
     this.#places.forEach((_, i) => {
       bounds.low[i] = Math.max(bounds.low[i]!, low - ways[i]! - error)
@@ -107,13 +110,13 @@ class Suspects {
     })
   }
 
-  /** One of the places that are left. */
+  /** One of the remaining places. */
   any(random: Random): Place | null {
     const left = this.#places.filter((_, i) => this.#gone[i] === 0)
     return left[Math.floor(random() * left.length)] ?? null
   }
 
-  /** The middle of the places that are left, once all are near it. */
+  /** The middle of the remaining places, once all are near it. */
   found(): Place | null {
     const left = this.#places.filter((_, i) => this.#gone[i] === 0)
     if (left.length === 0) return null
@@ -220,13 +223,13 @@ interface Cost {
   offM: number | null
 }
 
-/** Kilometres that others are shown, and what they say of the exact ones (mm). */
+/** Displayed kilometres, and the bounds that they imply for the exact ones (mm). */
 const boundsOf = (km: number): [number, number] => [km * 1e6, (km + (km < 10 ? 1 : 5)) * 1e6]
 
 interface Plan {
-  /** How far the attacker's places are from where it looks. */
+  /** Distance of the attacker's places from the suspected one. */
   readonly reachM: number
-  /** Small steps after each of them, which find the moment at which a figure changes. */
+  /** Small steps after each, which find the moment at which a figure changes. */
   readonly steps: number
   readonly stepM: number
   readonly inserts?: boolean

@@ -1,4 +1,4 @@
-/** All components in every state, for those who make pages; a test photographs it in all themes. */
+/** All components in every state, for developers; a test photographs it in all themes. */
 import type { PageWords } from '#shared/locales/words.ts'
 import { signal } from '@preact/signals'
 import type { ComponentChildren } from 'preact'

@@ -6,7 +6,7 @@ export interface Place {
   readonly lng: number
 }
 
-/** Mean Earth radius in metres (IUGG mean radius R₁; shared/README.md, "Decisions"). */
+/** Mean Earth radius in metres (IUGG mean radius R₁). */
 export const EARTH_RADIUS_M = 6_371_008.8
 
 /** Whether coordinates are a place. Exactly 0,0 is what a device sends without a fix. */

@@ -71,17 +71,15 @@ export const deadLetterEndpoint = endpoint('GET /api/event/admin/dead-letters/:i
 export const Replayed = z.object({
   id: z.int(),
   outcome: z
-    .enum(['replayed', 'refused', 'erased'])
-    .describe(
-      'replayed: back in the buffer; refused: already refused again; erased: dropped because the pilgrim was erased',
-    ),
+    .enum(['replayed', 'erased'])
+    .describe('replayed: pending, the next flush stores it; erased: dropped because the pilgrim was erased'),
 })
 export type Replayed = z.infer<typeof Replayed>
 
 export const requeueDeadLetterEndpoint = endpoint('POST /api/event/admin/dead-letters/:id/replay', {
   id: 'requeueDeadLetter',
   summary:
-    'Requeues a dead letter into the buffer; if the database refuses it again, it returns with the new reason',
+    'Requeues a dead letter for the next flush; if the database refuses it again, it returns with the new reason',
   access: 'manager',
   params: DeadLetterId,
   data: Replayed,

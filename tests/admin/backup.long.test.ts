@@ -2,18 +2,15 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { statSync } from 'node:fs'
 import { join } from 'node:path'
-import { requeueDeadLetter } from '#services/admin/ledger/manage-dead-letters.ts'
 import { createMetrics } from '#shared/runtime/metrics.ts'
 import { rollUpCells } from '#services/scheduler/flush/roll-up-cells.ts'
 import { kindOf, readArchive, rowsOf, verifyBackup } from '#services/admin/backup/archive.ts'
 import { restoreBackup } from '#services/admin/restore.ts'
 import { openJournal } from '#shared/points/journal/journal.ts'
 import { createJournalRecovery } from '#shared/points/journal/journal-recovery.ts'
-import type { ServiceContext } from '#shared/service/context.ts'
 import { userHash } from '#shared/stores/kv/kv.ts'
 import { readLedger } from '#shared/points/ledger/ledger.ts'
 import { createLog } from '#shared/runtime/log.ts'
-import { rejection } from '#tests/helpers/rejection.ts'
 import { embeddedOnly } from '#tests/helpers/suite.ts'
 import { until } from '#tests/helpers/wait.ts'
 import { rules } from '#tests/kv/drivers.ts'
@@ -28,7 +25,6 @@ import {
   type Kind,
   type Opened,
   openInstallation,
-  OPERATOR,
 } from './backup-harness.ts'
 
 const OPEN_MS = 60_000
@@ -149,41 +145,6 @@ for (const kind of KINDS)
       expect(await harness.storedPoints()).toBe(held.size)
     })
   })
-
-describe.each(KINDS)('a dead letter that is requeued during the backup, %s', (kind) => {
-  const POISON = { userId: 'poisoned', field: `t${NOON}`, value: `[0,${NOON},24,120,1]` }
-  /** Requeues a new dead letter after the pending points have been read, the given number of times. */
-  async function backUpReplaying(times: number): Promise<string> {
-    const { installation } = targets[kind]
-    const { sql } = installation.db
-    const replay = async (): Promise<void> => {
-      const [letter] = await sql<{ id: number }[]>`
-        INSERT INTO dead_letters (user_id, field, value, reason, created_at)
-        VALUES (${POISON.userId}, ${POISON.field}, ${POISON.value}, 'test', now()) RETURNING id`
-      await requeueDeadLetter(installation as ServiceContext, OPERATOR, letter!.id)
-    }
-    const counters = async () => {
-      if (times-- > 0) await replay()
-      return installation.kv.counters()
-    }
-    return backUp({
-      ...targets[kind],
-      installation: { ...installation, kv: { ...installation.kv, counters } },
-    })
-  }
-
-  test('is in the backup as a pending point; while dead letters are requeued all the time, the backup is refused', async () => {
-    await targets[kind].harness.flush()
-    const before = (await targets[kind].harness.pending()).length
-    const path = await backUpReplaying(1)
-    expect(await pointsIn(path)).toContain(`${POISON.userId} ${POISON.field}`)
-    expect(JSON.stringify(await linesOf(path))).not.toContain('"dead_letters","are":[{')
-    expect((await verifyBackup(path)).counts.waiting).toBe(before + 1)
-    expect(await rejection(backUpReplaying(99))).toMatchObject({
-      message: expect.stringContaining('being requeued') as string,
-    })
-  })
-})
 
 for (const [from, to] of [
   ['embedded', 'embedded'],

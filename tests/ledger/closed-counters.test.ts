@@ -12,6 +12,7 @@ const STORED = {
   partition: 0,
   stored: 5,
   dead_letters: 0,
+  requeued: 0,
   repeated: 0,
   erased: 2,
   excess: 0,
@@ -27,6 +28,7 @@ const ledgerOf = (acknowledged: number) =>
       callers: [{ epoch: 'gone', partition: 0, caller: 'a', acknowledged, lost: 0 }],
       counts: { 'rejected:too-old': 6, duplicate: 1, journaled: 2 },
       letters: 0,
+      requeued: 0,
     },
     [],
   )
@@ -67,7 +69,7 @@ test('a slice that is stored and acknowledged while the ledger is read is not lo
   })
   const stored = { ...STORED, epoch: 'now', stored: 4, erased: 0, duplicate: 0, dropped: 0 }
   // Postgres was read before the slice's commit, the kv again after its acknowledgement.
-  const rows = { stored: [stored], callers: [], counts: null, letters: 0 }
+  const rows = { stored: [stored], callers: [], counts: null, letters: 0, requeued: 0 }
   const { received, pending, lost, inFlight } = balance([counters(4)], rows, [counters(6)])
   expect({ received, pending, lost, inFlight }).toEqual({ received: 6, pending: 0, lost: 0, inFlight: 2 })
 })
@@ -102,6 +104,7 @@ test.each([
         callers: [{ epoch: 'gone', partition: 0, caller: 'a', acknowledged: 100, lost: 0 }],
         counts: { 'rejected:too-old': 6, duplicate: 1, journaled: 2 },
         letters: 7,
+        requeued: 0,
       },
       [],
     )
@@ -134,26 +137,34 @@ test('the figures of the epoch that the store is in', () => {
       { ...caller, caller: 'a', acknowledged: 55, lost: 2 },
       { ...caller, caller: 'c', acknowledged: 0, lost: 3 },
     ],
-    counts: { 'letters-dropped': 1, 'letters-replayed': 2, 'points-erased': 5, 'letters-erased': 3 },
+    counts: {
+      'letters-dropped': 1,
+      'letters-replayed': 2,
+      'letters-stored': 21,
+      'letters-duplicate': 22,
+      'points-erased': 5,
+      'letters-erased': 3,
+    },
     letters: 7,
+    requeued: 23,
   }
   const ledger = balance([counters(90)], rows, [counters(100)])
   expect(ledger).toEqual({
     received: 223,
-    stored: 55,
-    duplicate: 15,
+    stored: 76,
+    duplicate: 37,
     rejected: { 'dropped-letter': 1 },
-    pending: 90,
+    pending: 113,
     journaled: 0,
     deadLetter: 7,
     erased: 36,
     lost: 12,
-    inFlight: 7,
+    inFlight: -59,
     losses: [{ epoch: 'now', partition: 0, points: 12 }],
   })
   // Points that left the store during the read are not counted twice.
   const fresh = balance([counters(90)], { ...rows, stored: [{ ...row, excess: 0 }] }, [counters(100)])
-  expect(fresh).toMatchObject({ duplicate: 21, inFlight: 1, lost: 12 })
+  expect(fresh).toMatchObject({ duplicate: 43, inFlight: -65, lost: 12 })
 })
 
 test('flat figures name each reason of a rejection, and only counts', () => {

@@ -10,7 +10,6 @@ import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { writeArchive } from '#services/admin/backup/archive.ts'
 import { restoreWaiting } from '#services/admin/restore.ts'
-import { requeueDeadLetter } from '#services/admin/ledger/manage-dead-letters.ts'
 import { checkIn } from '#shared/points/check-in.ts'
 import { ingest } from '#services/tracking/ingest/serve-ingest.ts'
 import { readOverland, readOwnTracks, readRequest } from '#services/tracking/ingest/tracker-formats.ts'
@@ -25,8 +24,6 @@ import { Refusal } from '#shared/runtime/refusal.ts'
 import { isKvUnavailable, type Kv, type Submission } from '#shared/stores/kv/kv.ts'
 import { openRedisKv } from '#shared/stores/kv/kv.redis.ts'
 import { createCalendar } from '#shared/core/rules/calendar.ts'
-import type { ServiceContext } from '#shared/service/context.ts'
-import { OPERATOR } from '#tests/admin/backup-harness.ts'
 import { type Replica, startReplica } from '#tests/points/replica.ts'
 import { openTestDatabase, type TestDatabase } from '#tests/helpers/database.ts'
 import { newDirectory } from '#tests/helpers/process.ts'
@@ -208,32 +205,6 @@ const taking =
 /** Stores used by the operators' commands. */
 let stores: { readonly kv: Kv; readonly db: Database; readonly dir: string }
 
-/** An operator requeues dead letters one by one; an unacknowledged point is still a dead letter. */
-const replaying: Entrance = async (_replica, random, userId) => {
-  const { kv, db } = stores
-  const context = { kv, db, config: readConfig({}), now: Date.now } as unknown as ServiceContext
-  const startMs = Date.now() - HOUR_MS
-  const stored: string[] = []
-  for (let i = Math.floor(random() * 6); i > 0; i--) {
-    const { field, value } = pack(
-      point({ sentMs: startMs + i, recordedMs: startMs + i, receivedMs: startMs }),
-    )
-    const [letter] = await db.sql<{ id: number }[]>`
-      INSERT INTO dead_letters (user_id, field, value, reason, created_at)
-      VALUES (${userId}, ${field}, ${value}, 'r', now()) RETURNING id::float8 AS id`
-    const isReplayed = await requeueDeadLetter(context, OPERATOR, letter!.id).then(
-      ({ outcome }) => outcome === 'replayed',
-      (error: unknown) => {
-        if (!isKvUnavailable(error)) throw error
-        return false
-      },
-    )
-    expect(await db.sql`SELECT FROM dead_letters WHERE id = ${letter!.id}`).toHaveLength(isReplayed ? 0 : 1)
-    if (isReplayed) stored.push(field)
-  }
-  return { name: 'replay', userId, stored, rejected: [] }
-}
-
 /** The pending points of a backup are restored. */
 const restoring: Entrance = async (_replica, random, userId) => {
   const startMs = Date.now() - HOUR_MS
@@ -262,7 +233,6 @@ const ENTRANCES: readonly Entrance[] = [
   taking('Overland', MAX_POINTS, overland),
   taking('Traccar, a list', MAX_POINTS, traccar10Json),
   ...Object.entries(FORMS).map(([name, form]) => taking(name, 1, (fix) => form(fix))),
-  replaying,
   restoring,
   restoring,
 ]

@@ -1,7 +1,6 @@
 /**
  * Takes a backup while everything runs. A point moves journal → buffer → database, so these are read in this order: a
  * point that left one of them before it was read is in the next. A point that is found twice has the same identity.
- * A dead letter that is requeued moves against that order; then the buffer is read again.
  */
 import { getTableName, is } from 'drizzle-orm'
 import { PgTable } from 'drizzle-orm/pg-core'
@@ -36,8 +35,6 @@ interface Waiting {
 const ROWS_A_LINE = 1_000
 const POINTS_A_LINE = 2_000
 const POSITIONS_A_LINE = 5_000
-/** How often the buffer is read while dead letters are being requeued. */
-const MAX_ATTEMPTS = 5
 
 export const TABLES: readonly string[] = Object.values(schema)
   .filter((value) => is(value, PgTable))
@@ -97,35 +94,11 @@ export async function takeBackup(installation: Installation, write: Write): Prom
   await writePositions(installation.kv, write)
   // Pictures are stored after their rows or with them. Other objects may still be written to the database.
   await writeObjects(installation, (key) => !isPicture(key), counts, write)
-  await writePoints(installation, had, counts, write)
+  await writePending(installation, counts, write)
+  await writeDatabase(installation, had, counts, write)
   await writeObjects(installation, isPicture, counts, write)
   await write(JSON.stringify({ end: counts }))
   await recordBackup(installation.kv, now())
-}
-
-/** Writes pending points, then the database. Every point is in one of them or in both. */
-async function writePoints(
-  installation: Installation,
-  had: readonly string[],
-  counts: Counts,
-  write: Write,
-): Promise<void> {
-  for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
-    const requeued = await lastRequeue(installation.db)
-    counts.waiting = 0
-    await writePending(installation, counts, write)
-    if (await writeDatabase(installation, had, requeued, counts, write)) return
-  }
-  throw new CommandRefused(
-    'Dead letters are being requeued all the time. Take the backup when that is finished.',
-  )
-}
-
-/** Id of the audit log's row about the last requeued dead letter; 0 before the first. */
-async function lastRequeue(tx: Tx): Promise<number> {
-  const [row] = await tx.sql<{ id: number }[]>`
-    SELECT coalesce(max(id), 0)::float8 AS id FROM audit_log WHERE action = 'replay-dead-letter'`
-  return row!.id
 }
 
 async function writePending(installation: Installation, counts: Counts, write: Write): Promise<void> {
@@ -179,25 +152,19 @@ async function writeObjects(
   }
 }
 
-/**
- * Writes all tables as of one moment.
- * @param requeued the last requeued dead letter before the pending points were read
- * @returns false, without writing anything, when another one was requeued since then
- */
+/** Writes all tables as of one moment. */
 async function writeDatabase(
   { db }: Installation,
   had: readonly string[],
-  requeued: number,
   counts: Counts,
   write: Write,
-): Promise<boolean> {
-  return db.snapshot(async (tx) => {
+): Promise<void> {
+  await db.snapshot(async (tx) => {
     await tx.sql.unsafe(`
       SET LOCAL statement_timeout = 0; SET LOCAL idle_in_transaction_session_timeout = '10min';
       SET LOCAL TimeZone = 'UTC'; SET LOCAL DateStyle = 'ISO'; SET LOCAL extra_float_digits = 3`)
     if ((await readSchema(tx)).join() !== had.join())
       throw new OtherSchema('The database was migrated while the backup began. Run the backup again.')
-    if ((await lastRequeue(tx)) !== requeued) return false
     const rows = await tx.sql<{ name: string; partition: boolean }[]>`
       SELECT relname AS name, relispartition AS partition FROM pg_class
       WHERE relnamespace = 'public'::regnamespace AND relkind IN ('r', 'p')`
@@ -211,7 +178,6 @@ async function writeDatabase(
       WHERE schemaname = 'public' AND last_value IS NOT NULL`
     const values = Object.fromEntries(sequences.map(({ name, last }) => [name, Number(last)]))
     await write(JSON.stringify({ sequences: values }))
-    return true
   })
 }
 

@@ -7,14 +7,17 @@ import { notFound, conflict } from '#shared/runtime/refusal.ts'
 import { readPage, RowId } from '#shared/service/http/pagination.ts'
 import { deadLetters } from '#shared/stores/schema/tables.ts'
 import { type Acting, audit } from '#shared/service/security/audit-log.ts'
-import { partitionOf, readStamp, userHash, type KvPoints } from '#shared/stores/kv/kv.ts'
-import { admissionRules } from '#shared/points/admission.ts'
+import { partitionOf, userHash } from '#shared/stores/kv/kv.ts'
 import { countPoints } from '#shared/points/ledger/counters.ts'
 import { isOfErasedPerson, lockPersonShared } from '#shared/pilgrims/person-lock.ts'
 
 type Letter = typeof deadLetters.$inferSelect
 
-const shown = ({ createdAt, ...letter }: Letter): DeadLetter => ({
+/** A requeued letter is pending: operators neither see nor change it. */
+const isOpen = eq(deadLetters.requeued, false)
+const openLetter = (id: number) => and(eq(deadLetters.id, id), isOpen)
+
+const shown = ({ createdAt, requeued: _requeued, ...letter }: Letter): DeadLetter => ({
   ...letter,
   refused_at: time(createdAt),
 })
@@ -29,7 +32,7 @@ export const listDeadLetters = ({ db }: ServiceContext, query: PageQuery) =>
         db.orm
           .select()
           .from(deadLetters)
-          .where(before === null ? undefined : lt(deadLetters.id, before[0]))
+          .where(and(isOpen, before === null ? undefined : lt(deadLetters.id, before[0])))
           .orderBy(desc(deadLetters.id))
           .limit(limit),
       ),
@@ -44,33 +47,29 @@ export const readDeadLetter = async (context: ServiceContext, id: number): Promi
   shown(await readLetter(context, id))
 
 /**
- * Requeues a dead letter. Its row is deleted only when the buffer has the point. When a flush refuses the point again
- * in between, it updates the row, which then stays.
- * @throws Refusal 404, or 409 for a point that the buffer cannot store; KvUnavailable, and then the row stays
+ * Requeues a dead letter: the next flush stores its point, or refuses it again with the new reason.
+ * @throws Refusal 404, or 409 for a point that no flush can store
  */
 export async function requeueDeadLetter(
   context: ServiceContext,
   operator: Acting,
   id: number,
 ): Promise<Replayed> {
-  const { db, kv, config, now } = context
+  const { db, now } = context
   const letter = await readLetter(context, id)
   if (!isEntry(letter))
     throw conflict('This dead letter is not a valid point, so it cannot be requeued. It can be dropped.')
-  if (!(await isOfErasedPerson(db, letter.userId, letter.value)))
-    await requeue(kv, letter, admissionRules(config))
   return db.transaction(async (tx) => {
     await lockPersonShared(tx, letter.userId)
-    // The person may have been erased since it was requeued. Then the kv drops the point, and the audit log must not
-    // contain the id.
-    const erased = await isOfErasedPerson(tx, letter.userId, letter.value)
-    const gone = await tx.orm
-      .delete(deadLetters)
-      .where(and(eq(deadLetters.id, id), eq(deadLetters.refusals, letter.refusals)))
-      .returning({ id: deadLetters.id })
-    await countPoints(tx, erased ? 'letters-erased' : 'letters-replayed', gone.length)
-    const outcome = erased ? 'erased' : gone.length > 0 ? 'replayed' : 'refused'
-    const ofWhom = erased ? { user_hash: userHash(letter.userId) } : { user_id: letter.userId }
+    const isErased = await isOfErasedPerson(tx, letter.userId, letter.value)
+    const rows = isErased
+      ? await tx.orm.delete(deadLetters).where(openLetter(id)).returning()
+      : await tx.orm.update(deadLetters).set({ requeued: true }).where(openLetter(id)).returning()
+    if (rows.length === 0) throw deadLetterNotFound(id)
+    if (isErased) await countPoints(tx, 'letters-erased', 1)
+    const outcome = isErased ? 'erased' : 'replayed'
+    // The audit log must not contain the id of an erased person.
+    const ofWhom = isErased ? { user_hash: userHash(letter.userId) } : { user_id: letter.userId }
     await audit(tx, operator, 'replay-dead-letter', { id, ...ofWhom, outcome }, now())
     return { id, outcome }
   })
@@ -90,7 +89,7 @@ export async function dropDeadLetter(
   if (isEntry(letter))
     await kv.acknowledge(partitionOf(userId, kv.partitions), [{ userId, entries: [{ field, value }] }])
   await db.transaction(async (tx) => {
-    const [gone] = await tx.orm.delete(deadLetters).where(eq(deadLetters.id, id)).returning()
+    const [gone] = await tx.orm.delete(deadLetters).where(openLetter(id)).returning()
     if (gone === undefined) throw deadLetterNotFound(id)
     await countPoints(tx, 'letters-dropped', 1)
     await audit(tx, operator, 'drop-dead-letter', { id, user_id: gone.userId }, now())
@@ -99,27 +98,10 @@ export async function dropDeadLetter(
 }
 
 async function readLetter({ db }: ServiceContext, id: number): Promise<Letter> {
-  const [letter] = await db.read(() => db.orm.select().from(deadLetters).where(eq(deadLetters.id, id)))
+  const [letter] = await db.read(() => db.orm.select().from(deadLetters).where(openLetter(id)))
   if (letter === undefined) throw deadLetterNotFound(id)
   return letter
 }
 
 /** Whether the buffer can store it: a valid user id, and no line breaks. */
 const isEntry = ({ userId, field, value }: Letter): boolean => isUserId(userId) && !/\n/.test(field + value)
-
-const requeue = (kv: KvPoints, { userId, field, value }: Letter, rules: ReturnType<typeof admissionRules>) =>
-  kv.restore(
-    partitionOf(userId, kv.partitions),
-    [
-      {
-        id: crypto.randomUUID(),
-        userId,
-        kind: 'sync',
-        entries: [{ field, value: readStamp(value).value }],
-        duplicateKey: '',
-        recordedMs: 0,
-        position: null,
-      },
-    ],
-    rules,
-  )

@@ -57,13 +57,32 @@ interface FlushedSlice {
   readonly dayPoints: readonly DayPoints[]
 }
 
+/** Where the points of a slice are, and how the ledger counts what becomes of them. */
+export interface Source {
+  /** Runs after the pilgrims are locked. @returns the points that are still there */
+  take(tx: Tx, points: readonly OwnedPoint[]): Promise<readonly OwnedPoint[]>
+  count(
+    tx: Tx,
+    outcome: { readonly stored: number; readonly repeated: number; readonly erased: number },
+  ): Promise<void>
+  /** Keeps a refused point as a dead letter. @returns false if the person was erased, so that nothing is kept */
+  refuse(letter: Entry & { readonly userId: string }, error: unknown): Promise<boolean>
+}
+
+/** The source of a slice that was read from the buffer. */
+const bufferSource = (db: Database, now: MachineClock, slice: BufferEpoch): Source => ({
+  take: async (_tx, points) => points,
+  count: (tx, outcome) => countSlice(tx, slice, outcome),
+  refuse: (letter, error) => storeDeadLetter({ db, now, counters: slice }, letter, error),
+})
+
 /** The dependencies of storing a slice, and its outcome so far. */
 interface Storing {
   readonly db: Database
   readonly calendar: Calendar
   readonly now: MachineClock
   readonly hidesLate: (userId: string) => boolean
-  readonly counters: BufferEpoch
+  readonly source: Source
   readonly counts: Record<Exclude<keyof FlushedSlice, 'left' | 'dayPoints'>, number>
   readonly dayPoints: DayPoints[]
   /** Skipped pilgrims, and why. */
@@ -77,6 +96,7 @@ const MAX_LEFT = 20
  * Stores a slice. Resolves when all points are committed, in the table or as dead letters, except those of skipped
  * pilgrims, for whom every statement failed.
  * @param hidesLate as in `FlushContext`
+ * @param source default: the buffer
  * @throws when neither points nor pilgrims are the cause; the slice must then stay in the buffer
  */
 export async function flushSlice(
@@ -85,11 +105,12 @@ export async function flushSlice(
   slice: Slice,
   now: MachineClock,
   hidesLate: (userId: string) => boolean = () => false,
+  source: Source = bufferSource(db, now, slice),
 ): Promise<FlushedSlice> {
   const counts = { stored: 0, duplicates: 0, deadLetters: 0, erased: 0 }
   const left = new Map<string, unknown>()
   const dayPoints: DayPoints[] = []
-  const storing: Storing = { db, calendar, now, hidesLate, counters: slice, counts, dayPoints, left }
+  const storing: Storing = { db, calendar, now, hidesLate, source, counts, dayPoints, left }
   const points: OwnedPoint[] = []
   for (const { userId, entries } of slice.pending)
     for (const entry of entries)
@@ -104,7 +125,7 @@ export async function flushSlice(
 
 /** Stores a point as a dead letter, unless the person was erased. */
 async function refuse(storing: Storing, userId: string, entry: Entry, error: unknown): Promise<void> {
-  const isStored = await storeDeadLetter(storing, { userId, ...entry }, error)
+  const isStored = await storing.source.refuse({ userId, ...entry }, error)
   storing.counts[isStored ? 'deadLetters' : 'erased']++
 }
 
@@ -150,13 +171,14 @@ const isRefusal = (error: unknown): boolean =>
   error instanceof ValueRefused || (error instanceof postgres.PostgresError && /^(22|23|54)/.test(error.code))
 
 async function store(
-  { db, calendar, now, hidesLate, counters, counts, dayPoints }: Storing,
-  points: readonly OwnedPoint[],
+  { db, calendar, now, hidesLate, source, counts, dayPoints }: Storing,
+  given: readonly OwnedPoint[],
 ): Promise<void> {
-  const [stored, duplicates, erased, days] = await db.transaction(async (given) => {
-    const tx = tracedStatements(given)
-    const userIds = [...new Set(points.map(({ userId }) => userId))]
+  const [stored, duplicates, erased, days] = await db.transaction(async (plain) => {
+    const tx = tracedStatements(plain)
+    const userIds = [...new Set(given.map(({ userId }) => userId))]
     const positions = await lockPilgrims(tx, userIds)
+    const points = await source.take(tx, given)
     // After the lock: an erasure is either visible here, or waits for this transaction.
     const remaining = await withoutCleared(tx, await withoutErased(tx, points, userIds), now())
     await createPilgrims(tx, [...new Set(remaining.map(({ userId }) => userId))], userIds, now())
@@ -171,7 +193,7 @@ async function store(
     await recordCellChanges(tx, fresh, moves, calendar)
     const stored = fresh.length
     const [repeated, erased] = [remaining.length - stored, points.length - remaining.length]
-    await countSlice(tx, counters, { stored, repeated, erased })
+    await source.count(tx, { stored, repeated, erased })
     return [stored, repeated, erased, days] as const
   })
   counts.stored += stored

@@ -11,7 +11,7 @@ import {
   lastFlushMs,
 } from '#shared/points/pending-points.ts'
 import { isDatabaseUnavailable, isStatementTimeout } from '#shared/stores/db/db.ts'
-import { isKvUnavailable } from '#shared/stores/kv/kv.ts'
+import { isKvUnavailable, partitionOf } from '#shared/stores/kv/kv.ts'
 import { type FullDay, noteFullDays, POINTS_A_DAY } from '#shared/points/full-days.ts'
 import { dropOldPositions } from '#shared/points/old-positions.ts'
 import { storeCounters } from '#shared/points/ledger/counters.ts'
@@ -21,7 +21,8 @@ import { flushes } from '#shared/stores/schema/tables.ts'
 import type { Metrics } from '#shared/runtime/metrics.ts'
 import { ensureDayPartitions } from '#shared/stores/db/day-partitions.ts'
 import type { ServiceContext } from '#shared/service/context.ts'
-import { flushSlice } from './flush-slice.ts'
+import { flushSlice, type Source } from './flush-slice.ts'
+import { readRequeued, requeuedLetters } from './requeued-letters.ts'
 import { rollUpCells } from './roll-up-cells.ts'
 
 export interface FlushContext extends Pick<
@@ -229,10 +230,18 @@ async function flushLocked(
   lock: FlushLock,
   done: Partial<FlushResult>[],
 ): Promise<FlushRecord> {
-  const { kv, now, log, maxAgeMs, slicePoints, stopping } = context
+  const { db, kv, now, log, maxAgeMs, slicePoints, stopping } = context
   const startedAt = new Date(now())
-  const pending = slices(kv, partition, slicePoints)
   const full: FullDay[] = []
+  const requeued = (await readRequeued(db)).filter(
+    ({ userId }) => partitionOf(userId, kv.partitions) === partition,
+  )
+  if (requeued.length > 0) {
+    // A flush that was killed before its acknowledgement has left them in the buffer, too.
+    const letters = { epoch: '', partition, pending: requeued }
+    done.push(await storeAndAcknowledge(context, letters, full, requeuedLetters(db, now)))
+  }
+  const pending = slices(kv, partition, slicePoints)
   const worker = async () => {
     // A worker that throws ends the iterator, and with it the other workers.
     for await (const slice of pending) {
@@ -270,12 +279,13 @@ async function storeAndAcknowledge(
   { db, kv, calendar, now, log, retentionMs, hidesLate, pointsADay = POINTS_A_DAY }: FlushContext,
   slice: Slice,
   full: FullDay[],
+  source?: Source,
 ): Promise<Partial<FlushResult>> {
   const { partition } = slice
   try {
     // Safe to repeat: stored points are recognised as duplicates.
     const { left, dayPoints, ...result } = await db.read(() =>
-      flushSlice(db, calendar, slice, now, hidesLate),
+      flushSlice(db, calendar, slice, now, hidesLate, source),
     )
     for (const { userId, day, points } of dayPoints) if (points > pointsADay) full.push({ userId, day })
     const isLeft = new Set(left.map(({ userId }) => userId))

@@ -61,4 +61,4 @@ export async function storeDeadLetter(
 }
 
 /** Replaces NUL, the only character that Postgres text does not accept. */
-const storable = (text: string): string => text.replaceAll('\0', '\u{fffd}')
+export const storable = (text: string): string => text.replaceAll('\0', '\u{fffd}')

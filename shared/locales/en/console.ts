@@ -432,7 +432,7 @@ export const words = {
     dropTitle: 'Drop this point for good?',
     dropText: 'The pilgrim loses it. The ledger counts it as rejected.',
     outcomes: {
-      replayed: 'Back in the buffer.',
+      replayed: 'The next flush stores it.',
       refused: 'Refused again.',
       erased: 'Dropped: pilgrim erased.',
     },

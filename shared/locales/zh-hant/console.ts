@@ -421,7 +421,7 @@ export const words: ConsoleWords = {
     dropTitle: '永久捨棄這筆定位？',
     dropText: '香客會失去這筆定位，帳目記為拒絕。',
     outcomes: {
-      replayed: '已回到緩衝區。',
+      replayed: '下次寫入時儲存。',
       refused: '再次被拒絕。',
       erased: '已捨棄：香客已刪除。',
     },

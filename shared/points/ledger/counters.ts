@@ -90,7 +90,12 @@ async function acknowledge(tx: Pick<Tx, 'sql'>, acknowledged: readonly Acknowled
 }
 
 /** Names of counts outside of the buffer, written in the transaction of their cause. */
-type CounterChange = 'points-erased' | 'letters-erased' | 'letters-dropped' | 'letters-replayed'
+type CounterChange =
+  | 'points-erased'
+  | 'letters-erased'
+  | 'letters-dropped'
+  | 'letters-stored'
+  | 'letters-duplicate'
 
 /** Adds to a count that an operator's action changes. */
 export async function countPoints(tx: Tx, name: CounterChange, points: number): Promise<void> {

@@ -71,6 +71,7 @@ interface Rows {
   readonly callers: readonly (BufferEpoch & { caller: string; acknowledged: number; lost: number })[]
   readonly counts: Readonly<Record<string, number>> | null
   readonly letters: number
+  readonly requeued: number
 }
 
 const REJECTED = 'rejected:'
@@ -100,7 +101,8 @@ async function readRows(db: Database): Promise<Rows> {
         'callers', (SELECT coalesce(json_agg(c), '[]') FROM ledger_callers c),
         'counts', (SELECT json_object_agg(name, points) FROM (
           SELECT name, sum(points) AS points FROM ledger_counts GROUP BY name) n),
-        'letters', (SELECT count(*) FROM dead_letters)
+        'letters', (SELECT count(*) FROM dead_letters WHERE NOT requeued),
+        'requeued', (SELECT count(*) FROM dead_letters WHERE requeued)
       ) AS rows`,
   )
   return row.rows
@@ -148,7 +150,10 @@ export function balance(
   return sumUp([...figures.values()], rows)
 }
 
-function sumUp(figures: readonly (EpochFigures & BufferEpoch)[], { counts, letters }: Rows): Ledger {
+function sumUp(
+  figures: readonly (EpochFigures & BufferEpoch)[],
+  { counts, letters, requeued }: Rows,
+): Ledger {
   const counted = (name: string): number =>
     (counts !== null && Object.hasOwn(counts, name) && counts[name]) || 0
   const sum = (name: keyof EpochFigures) => total(figures, (one) => one[name])
@@ -166,14 +171,15 @@ function sumUp(figures: readonly (EpochFigures & BufferEpoch)[], { counts, lette
       refused +
       journaled +
       counted('duplicate') -
+      // Before 1.8.0 a requeued letter entered the buffer again.
       counted('letters-replayed'),
-    stored: sum('stored') - counted('points-erased'),
-    duplicate: sum('duplicate') + counted('duplicate'),
+    stored: sum('stored') + counted('letters-stored') - counted('points-erased'),
+    duplicate: sum('duplicate') + counted('duplicate') + counted('letters-duplicate'),
     rejected: {
       ...Object.fromEntries(rejected.map(([name, points]) => [name.slice(REJECTED.length), points])),
       ...(dropped > 0 ? { 'dropped-letter': dropped } : {}),
     },
-    pending: sum('pending'),
+    pending: sum('pending') + requeued,
     journaled,
     deadLetter: letters,
     erased: sum('erased') + sum('dropped') + counted('points-erased') + counted('letters-erased'),

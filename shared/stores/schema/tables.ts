@@ -81,7 +81,10 @@ export const flushes = pgTable(
   (table) => [index().on(table.partition, table.succeeded, table.finishedAt), index().on(table.finishedAt)],
 )
 
-/** Dead letters: points that the database refused, with the reason; an operator requeues or drops them. */
+/**
+ * Dead letters: points that the database refused, with the reason; an operator requeues or drops them. The next flush
+ * stores a requeued one and deletes its row, in one transaction.
+ */
 export const deadLetters = pgTable('dead_letters', {
   id: serial().primaryKey(),
   userId: text().notNull(),
@@ -91,6 +94,7 @@ export const deadLetters = pgTable('dead_letters', {
   /** Number of refusals. */
   refusals: integer().notNull().default(1),
   createdAt: instant().notNull(),
+  requeued: boolean().notNull().default(false),
 })
 
 // Totals that the flush updates, so that no reader scans points.

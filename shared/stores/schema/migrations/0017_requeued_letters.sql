@@ -1,0 +1,2 @@
+-- Readable from 1.5.0
+ALTER TABLE "dead_letters" ADD COLUMN "requeued" boolean DEFAULT false NOT NULL;

@@ -173,11 +173,17 @@ export const readVersions = (tx: Tx, after = 0): Promise<StoredPart[]> =>
     .where(gt(eventSettings.version, after))
     .orderBy(asc(eventSettings.version))
 
-/** When a rehearsal was cleared last, epoch milliseconds; null: never. */
+/**
+ * When a rehearsal was cleared last, epoch milliseconds; null: never. A time in the future of Postgres comes from a wrong
+ * clock and is ignored.
+ */
 export async function readClearedMs(tx: Tx): Promise<number | null> {
-  const [row] = await tx.sql<{ at: string | null }[]>`
-    SELECT value->>'cleared_at' AS at FROM event_settings WHERE part = 'rehearsal' ORDER BY version DESC LIMIT 1`
-  return row?.at == null ? null : Date.parse(row.at)
+  const [row] = await tx.sql<{ ms: number }[]>`
+    SELECT epoch_ms(at) AS ms FROM (
+      SELECT (value->>'cleared_at')::timestamptz AS at FROM event_settings
+      WHERE part = 'rehearsal' ORDER BY version DESC LIMIT 1
+    ) AS last WHERE at <= clock_timestamp()`
+  return row?.ms ?? null
 }
 
 /** Serializes changes; readers do not wait. */

@@ -88,9 +88,9 @@ export function acceptCheckIn(
 
 /**
  * Whether a point belongs to a cleared rehearsal. A clearing time in the future comes from a wrong clock and is
- * ignored.
+ * ignored; the flush compares it with the clock of Postgres.
  */
-export const isOfCleared = (sentMs: number, nowMs: number, clearedMs: number | null): boolean =>
+const isOfCleared = (sentMs: number, nowMs: number, clearedMs: number | null): boolean =>
   clearedMs !== null && clearedMs <= nowMs && sentMs < clearedMs
 
 interface AcceptedTrack {

@@ -102,6 +102,27 @@ describe('copies of keys in a replica', () => {
     expect(await context.kv.cached(`${KNOWN_KEYS}${hash}`)).toBeNull()
   })
 
+  test('of before an outage of the kv are not used, whatever the clock of the replica that noted the key', async () => {
+    const context = parts.context()
+    const { userId, key } = await pilgrimWithTracker({ ...context, now: () => nowMs + 30_000 })
+    let reconnect = () => undefined as void
+    let elapsedMs = 0
+    const kv: Kv = { ...context.kv, onReconnect: (listener) => void (reconnect = listener) }
+    const stopwatch = () => {
+      const startedMs = elapsedMs
+      return () => elapsedMs - startedMs
+    }
+    const replica = new TrackerKeys({ ...context, kv, stopwatch })
+    expect(await replica.find(key)).toBe(userId)
+    elapsedMs += 1_000
+    reconnect()
+    elapsedMs += 50_000
+    nowMs += 51_000
+    // The kv has lost the revocation.
+    await context.db.orm.delete(trackers).where(eq(trackers.userId, userId))
+    expect(await replica.find(key)).toBeNull()
+  })
+
   test('are bounded in number', async () => {
     const context = parts.context()
     const replica = new TrackerKeys(context, 2)

@@ -10,7 +10,6 @@ import {
   type Tx,
 } from '#shared/stores/db/db.ts'
 import { tracedStatements } from '#shared/stores/db/traced-statements.ts'
-import { isOfCleared } from '#shared/points/accept.ts'
 import { readClearedMs } from '#shared/pilgrims/event-settings.ts'
 import { readErasuresOf } from '#shared/pilgrims/person-lock.ts'
 import { type Entry, isOfErased } from '#shared/stores/kv/kv.ts'
@@ -180,7 +179,7 @@ async function store(
     const positions = await lockPilgrims(tx, userIds)
     const points = await source.take(tx, given)
     // After the lock: an erasure is either visible here, or waits for this transaction.
-    const remaining = await withoutCleared(tx, await withoutErased(tx, points, userIds), now())
+    const remaining = await withoutCleared(tx, await withoutErased(tx, points, userIds))
     await createPilgrims(tx, [...new Set(remaining.map(({ userId }) => userId))], userIds, now())
     const fresh = await withoutStoredPoints(tx, remaining)
     // Before the insert, so that the fold of a late day reads only the points that it does not have yet.
@@ -233,15 +232,9 @@ async function withoutErased(
  * Removes points of a cleared rehearsal. A replica that starts while the database does not answer accepts them, and
  * another machine's journal may still have some.
  */
-async function withoutCleared(
-  tx: Tx,
-  points: readonly OwnedPoint[],
-  nowMs: number,
-): Promise<readonly OwnedPoint[]> {
+async function withoutCleared(tx: Tx, points: readonly OwnedPoint[]): Promise<readonly OwnedPoint[]> {
   const clearedMs = await readClearedMs(tx)
-  return clearedMs === null
-    ? points
-    : points.filter(({ point }) => !isOfCleared(point.sentMs, nowMs, clearedMs))
+  return clearedMs === null ? points : points.filter(({ point }) => point.sentMs >= clearedMs)
 }
 
 /** Creates new pilgrims. Deletes the lock rows of pilgrims without a remaining point. */

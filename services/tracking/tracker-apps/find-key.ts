@@ -56,7 +56,10 @@ export class TrackerKeys {
   readonly #readRevocations: () => Promise<Revocations>
   /** Reads the user id of a hash from Postgres. */
   readonly #lookUp: (hash: string) => Promise<string | undefined>
-  /** Keys that were known before an outage of the kv may have been revoked during it. */
+  /**
+   * The kv may have lost revocations in an outage. For a minute after it only copies from after it are used: dates of
+   * other replicas do not show what was before it, because clocks differ.
+   */
   #sinceOutage = never
   #sinceFailure = never
 
@@ -95,12 +98,14 @@ export class TrackerKeys {
     const hash = trackerKeyHash(key)
     const revocations = await this.#readRevocations()
     const copy = this.#copies.get(hash)
-    const isValid = copy !== undefined && copy.revocations === revocations && copy.age() < FRESH_MS
-    if (isValid && this.#isUsable(copy.key)) return copy.key.userId
+    const maxAgeMs = Math.min(FRESH_MS, this.#sinceOutage())
+    const isValid = copy !== undefined && copy.revocations === revocations && copy.age() < maxAgeMs
+    if (isValid && this.#isFresh(copy.key)) return copy.key.userId
     const held = revocations === undefined ? 'unavailable' : await orUnavailable(readKnownKey(kv, hash))
     const stale = typeof held === 'object' ? held : null
-    if (stale !== null && this.#isUsable(stale)) {
-      this.#keep(hash, stale, revocations)
+    const isTrusted = maxAgeMs === FRESH_MS
+    if (stale !== null && (isTrusted || this.#avoidsPostgres()) && this.#isFresh(stale)) {
+      if (isTrusted) this.#keep(hash, stale, revocations)
       return stale.userId
     }
     const checkedMs = now()
@@ -170,11 +175,12 @@ export class TrackerKeys {
   }
 
   /** Whether Postgres need not be asked. */
-  #isUsable({ checkedMs }: KnownKey): boolean {
-    const { now } = this.context
-    return (
-      isRecent(checkedMs, now(), Math.min(FRESH_MS, this.#sinceOutage())) || this.#sinceFailure() < AVOID_MS
-    )
+  #isFresh({ checkedMs }: KnownKey): boolean {
+    return isRecent(checkedMs, this.context.now(), FRESH_MS) || this.#avoidsPostgres()
+  }
+
+  #avoidsPostgres(): boolean {
+    return this.#sinceFailure() < AVOID_MS
   }
 }
 

@@ -20,7 +20,7 @@ import { closeAll, startDatabase } from './measured-processes.ts'
 const ROUNDS = 41
 const HOUR_MS = 3_600_000
 const WARMING = 3
-/** Rounds of flushes that the points came in, so that projections were updated as in an event. */
+/** Number of flushes in which the points arrived, so that projections were updated as in an event. */
 const FLUSHES = 8
 const TOKEN = 'token-of-the-bench'
 const PER_PILGRIM = { small: 4, large: 40 } as const
@@ -28,12 +28,12 @@ type Size = keyof typeof PER_PILGRIM
 const SIZES = ['small', 'large'] as const
 const BARE = '/bench/select-1'
 const SELECT_1 = 'SELECT 1'
-/** The map's cells when a flush has changed them a moment ago, so that front and tail are worked out anew. */
+/** The map's cells just after a flush has changed them, so that front and tail are computed again. */
 const AFTER_FLUSH = 'clusters after a flush'
 
 /**
- * What is asked, each time in words that no kept answer knows. Of the map it is all of the event at the zoom that a
- * console begins with: more than 4,000 cells, near the most that one answer has.
+ * Requests, each worded differently so that no cached response matches. The map is requested for the whole
+ * event at the console's initial zoom: more than 4,000 cells, near the maximum of a response.
  */
 const ASKED: Record<string, (round: number) => string> = {
   carbon: () => '/api/event/admin/carbon',
@@ -52,14 +52,14 @@ const ASKED: Record<string, (round: number) => string> = {
   'live map': (round) => `/api/event/data?bbox=120,20,${121 + round / 1_000},26`,
 }
 
-/** One database with the services over it, asked over HTTP on the loopback. */
+/** A database with the services on it, queried over HTTP on the loopback. */
 interface Side extends AsyncDisposable {
   ask(path: string): Promise<number>
-  /** Writes the map's newest tiles again, as a flush does. */
+  /** Rewrites the map's newest tiles, as a flush does. */
   changeMap(): Promise<void>
 }
 
-/** Fills it through the flush (a quarter of a minute and more). */
+/** Fills it through the flush (a quarter of a minute or more). */
 async function openSide(pilgrims: number, perPilgrim: number): Promise<Side> {
   const [database, redis] = await Promise.all([startDatabase(), startRedis()])
   const parts = await openServiceParts({
@@ -72,7 +72,7 @@ async function openSide(pilgrims: number, perPilgrim: number): Promise<Side> {
   const rounds = Math.min(FLUSHES, perPilgrim)
   await fill(db, calendar, { pilgrims, perPilgrim, rounds, nowMs: Date.now() })
   await fillPositions(kv, { pilgrims }, Date.now())
-  // Past all that is kept: each answer is made anew.
+  // Past the lifetime of every cache: each response is computed again.
   let asks = 0
   const context = { ...parts.context('admin'), now: () => Date.now() + asks * 120_000 }
   const tracking = createTracking(parts.context('tracking'))
@@ -115,7 +115,7 @@ async function openSide(pilgrims: number, perPilgrim: number): Promise<Side> {
   }
 }
 
-/** Asks the database for nothing, behind the same token, limit and router as every aggregate. */
+/** A trivial database query behind the same token, limit and router as every aggregate. */
 function createBare(context: ServiceContext) {
   const router = createRouter(context)
   const one = endpointsOf('admin')(`GET ${BARE}`, {
@@ -131,7 +131,9 @@ function createBare(context: ServiceContext) {
   return router.app
 }
 
-/** Milliseconds of each round, the sides in turns, so that what else the machine does meets both. */
+/**
+ * Milliseconds of each round, alternating between the sides, so that other load on the machine affects both.
+ */
 async function measureRounds(sides: Record<Size, Side>): Promise<Record<string, Record<Size, number[]>>> {
   const times: Record<string, Record<Size, number[]>> = {}
   for (let round = -WARMING; round < ROUNDS; round++)
@@ -166,7 +168,7 @@ process.exitCode = await besidePostgres('aggregates', async () => {
   await using small = await openSide(pilgrims, PER_PILGRIM.small)
   await using large = await openSide(pilgrims, PER_PILGRIM.large)
   const { [SELECT_1]: bare, ...times } = await measureRounds({ small, large })
-  /** Round by round, as the two were asked one after the other. */
+  /** Round by round, because the two were measured one after the other. */
   const ratio = (over: readonly number[], under: readonly number[]) =>
     median(over.map((ms, i) => ms / under[i]!))
   let missed = 0

@@ -1,4 +1,4 @@
-/** The rows of the benchmark work, at a tiny size; speed is not checked. */
+/** The benchmark's rows run at a tiny size; speed is not checked. */
 import { beforeAll, describe, expect, test } from 'bun:test'
 import { describeOnServers, embeddedOnly } from '#tests/helpers/suite.ts'
 import { type Measured, measureRow, median, SCALES, spread } from './measure.ts'
@@ -12,7 +12,7 @@ import { ROWS } from './rows/rows.ts'
 const missing: string[] = []
 if (Bun.which('wrk') === null) missing.push('wrk')
 
-/** Peers are not of the product: without a package registry the rest is run all the same. */
+/** Peers are not part of the product: without a package registry the other rows still run. */
 const peers =
   !embeddedOnly &&
   missing.length === 0 &&

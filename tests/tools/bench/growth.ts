@@ -1,4 +1,4 @@
-/** Measures the cost of a check-in, a flush and a read by number of pilgrims and of points. */
+/** Measures the cost of a check-in, a flush and a read by the number of pilgrims and points. */
 import { openDatabase } from '#shared/stores/db/open-database.ts'
 import type { Database } from '#shared/stores/db/db.ts'
 import type { Kv } from '#shared/stores/kv/kv.ts'
@@ -32,16 +32,16 @@ const EVENTS: readonly Event[] = [
   { pilgrims: 100_000, points: 5_000_000 },
   { pilgrims: 100_000, points: 20_000_000 },
 ]
-/** The same with a fiftieth of everything, for a look. */
+/** The same with a fiftieth of everything, for a quick look. */
 const QUICK_SHARE = 1 / 50
 
-/** What is flushed at a time, and how often. */
+/** Size and number of the measured flushes. */
 const FLUSHED = { pilgrims: 5_000, pointsEach: 20, times: 3 } as const
-/** Answers of map cells without the cache. */
+/** Number of uncached requests for map cells. */
 const ANEW = 9
 const TOKEN = 'token-of-the-benchmark'
 
-/** Microseconds of CPU per operation, of the service and of the store that it asks; milliseconds for `cells`. */
+/** Microseconds of CPU per operation, of the service and its store; milliseconds for `cells`. */
 interface Costs {
   readonly checkIn: readonly [tracking: number, redis: number]
   readonly flush: readonly [scheduler: number, postgres: number]
@@ -95,7 +95,7 @@ async function onStage<T>(
   }
 }
 
-/** CPU of each process for one operation, in microseconds. */
+/** CPU of each process per operation, in microseconds. */
 async function costs<const T extends readonly (() => number)[]>(
   used: T,
   work: () => Promise<number>,
@@ -118,7 +118,7 @@ const ofThisProcess = (): number => {
   return (user + system) / 1e6
 }
 
-/** Check-ins of as many pilgrims as there are, each of whom has been here before. */
+/** Check-ins of all pilgrims, each of whom has checked in before. */
 async function costOfCheckIn(stage: Stage): Promise<Costs['checkIn']> {
   const { event, tracking, redis, seconds } = stage
   const send = async (seed: number, forS: number) => {
@@ -129,12 +129,12 @@ async function costOfCheckIn(stage: Stage): Promise<Costs['checkIn']> {
   return costs([ofProcess(tracking), ofProcess(redis)], () => send(0, seconds))
 }
 
-/** Points of pilgrims who have some already, at a time that nobody else's are of. */
+/** Flushes points of existing pilgrims at new times. */
 async function costOfFlush({ db, kv, postgres }: Stage): Promise<Costs['flush']> {
   const numbers = (round: number) =>
     Array.from({ length: FLUSHED.pointsEach }, (_, n) => round * FLUSHED.pointsEach + n)
   const rounds: (readonly [number, number])[] = []
-  // What checked in is no part of it, and the first round makes the pilgrims' rows.
+  // Flushes the check-ins first, and creates the pilgrims' rows.
   await flushAll(db, kv)
   for (let round = 0; round <= FLUSHED.times; round++) {
     await buffer(kv, FLUSHED.pilgrims, numbers(round))
@@ -151,7 +151,7 @@ async function costOfFlush({ db, kv, postgres }: Stage): Promise<Costs['flush']>
 const read = async (url: string, path: string, seconds: number, pilgrims = 1): Promise<number> =>
   (await load({ script: 'read', url, args: [path, pilgrims, TOKEN], seconds })).requests
 
-/** Milliseconds until the cells of the whole event are there, in words that no kept answer knows. */
+/** Milliseconds until the cells of the whole event arrive, requested so that no cached response matches. */
 async function cellsAnew({ admin }: Stage): Promise<number> {
   const times: number[] = []
   for (let i = 0; i <= ANEW; i++) {
@@ -160,7 +160,7 @@ async function cellsAnew({ admin }: Stage): Promise<number> {
     const answer = await fetch(`${admin.url}${path}`, { headers: { 'X-Admin-Token': TOKEN } })
     await answer.arrayBuffer()
     if (!answer.ok) throw new Error(`${path} was answered ${answer.status}`)
-    // The first one reads what the others find in memory.
+    // The first request warms the caches of the database.
     if (i > 0) times.push(performance.now() - started)
   }
   return median(times)

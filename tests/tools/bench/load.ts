@@ -1,4 +1,4 @@
-/** The load generator: wrk, on a core of its own where there are two. */
+/** The load generator: wrk, on its own core if there are two. */
 import { join } from 'node:path'
 import { availableParallelism } from 'node:os'
 import { commandPath, type Program } from '#tests/helpers/programs.ts'
@@ -29,15 +29,15 @@ export interface Loaded {
   readonly cpuSeconds: number
 }
 
-/** What is measured for less than this is measured for longer when nothing was answered. */
+/** A measurement shorter than this is repeated with more time if there was no response. */
 const LONGEST_TRY_S = 16
 
-/** Many phones check in at a time, each on a connection of its own; tracks and readers come in fewer. */
+/** Many phones check in at a time, each on its own connection; tracks and readers use fewer connections. */
 const CONNECTIONS = { 'check-in': 256, tracker: 256, sync: 64, read: 64 }
 
 const canPin = Bun.which('taskset') !== null && availableParallelism() > 1
 
-/** The prefix of a command that runs on one core; empty where that is not possible. */
+/** The prefix of a command that pins it to a core; empty if that is impossible. */
 export const onCore = (core: number): string[] => (canPin ? ['taskset', '-c', `${core}`] : [])
 
 /** Moves a running process, with all its threads, to one core. */
@@ -47,11 +47,11 @@ export function moveToCore(core: number, pid: number): void {
 
 /**
  * Sends as many requests as a server answers, for some seconds.
- * @throws Error when any request fails, because its figure would be meaningless
+ * @throws Error if any request fails, because the figure would be meaningless
  */
 export async function load(wanted: Load): Promise<Loaded> {
   const { script, url, args, seconds, connections = seconds < 1 ? 4 : CONNECTIONS[script] } = wanted
-  // wrk counts in whole seconds; what is shorter is ended by hand.
+  // wrk counts in whole seconds; a shorter run is stopped by a signal.
   const whole = Math.max(1, Math.round(seconds))
   const scripts = join(import.meta.dir, 'load')
   const file = join(scripts, `${script}.lua`)
@@ -78,7 +78,7 @@ export async function load(wanted: Load): Promise<Loaded> {
   await child.exited
   const { failed, ...counted } = figures
   const loaded = { ...counted, cpuSeconds: Number(child.resourceUsage()?.cpuTime.total ?? 0) / 1e6 }
-  // A moment is too short on a busy machine.
+  // A very short run may be too short on a busy machine.
   if (loaded.requests === 0 && seconds < LONGEST_TRY_S) return load({ ...wanted, seconds: 4 * seconds })
   if (failed > 0 || loaded.requests === 0)
     throw new Error(`${failed} of ${loaded.requests} requests to ${url}${args[0]} failed`)

@@ -33,14 +33,16 @@ export interface Contender {
   readonly name: string
   /** The service, an upper limit, or an alternative. */
   readonly role: 'ours' | 'limit' | 'peer'
-  /** One figure, in the row's unit. @throws when what was measured did not do its work */
+  /** Measures one figure, in the row's unit. @throws if the measured code did not do its work */
   measure(): Promise<number | Sample>
 }
 
-/** A goal of the first contender: its figure divided by that of `of`, or the figure itself where `of` is null. */
+/**
+ * A goal of the first contender: its figure divided by that of `of`, or the figure itself if `of` is null.
+ */
 export interface Goal {
   readonly of: string | null
-  /** Compares the CPU a request of these processes in place of the figure. */
+  /** Compares the CPU per request of these processes instead of the figure. */
   readonly cpu?: { readonly ours: readonly string[]; readonly other?: readonly string[] }
   readonly atLeast?: number
   readonly atMost?: number
@@ -61,9 +63,9 @@ export interface Row {
   readonly peers?: true
   /** Runs once before the measurement, so that code is compiled and pilgrims exist. */
   readonly warm?: true
-  /** Left out of the tests: too slow at any size, or the same code as another row. */
+  /** Excluded from the tests: too slow at any size, or the same code as another row. */
   readonly untested?: boolean
-  /** Fewer rounds, where one takes long. */
+  /** Fewer rounds, if one takes long. */
   readonly rounds?: number
   open(scale: Scale): Promise<Opened>
 }
@@ -71,14 +73,14 @@ export interface Row {
 export interface Figure {
   readonly name: string
   readonly role: Contender['role']
-  /** One a round. */
+  /** One per round. */
   readonly samples: readonly number[]
   /** By process, one a round; nothing where it was not measured. */
   readonly cpu?: Readonly<Record<string, readonly number[]>>
 }
 
 export interface Judged extends Goal {
-  /** One a round. */
+  /** One per round. */
   readonly ratios: readonly number[]
   readonly verdict: Verdict
 }
@@ -151,7 +153,7 @@ export function cpuRatios(ours: Figure, other: Figure): number[] | null {
 /** Seconds of load before the measurement. */
 const WARM_S = 3
 
-/** Measures a row: every contender once a round, A B C A B C …. */
+/** Measures a row: every contender once per round, A B C A B C …. */
 export async function measureRow(row: Row, scale: Scale): Promise<Measured> {
   const { contenders, goals, close } = await row.open(scale)
   try {

@@ -1,4 +1,4 @@
-/** The measured processes, of the service and of its peers, and their CPU and memory by the kernel. */
+/** The measured processes of the service and its peers, with CPU and memory from the kernel. */
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import postgres from 'postgres'
@@ -11,7 +11,7 @@ import { startService } from '#tests/helpers/test-stack-real.ts'
 import { LOAD_CORE, type Loaded, moveToCore, SERVED_CORE } from './load.ts'
 import { type Cpu, GENERATOR } from './measure.ts'
 
-/** Limits that a load generator does not meet; each pilgrim is asked for seldom, as in life. */
+/** Rate limits out of the load generator's reach; each pilgrim sends rarely, as in reality. */
 export const UNLIMITED: Environment = {
   EVENT_LIMIT_CHECKIN: '1000000',
   EVENT_LIMIT_SYNC: '1000000',
@@ -32,21 +32,21 @@ export async function startDatabase(): Promise<Opened> {
   return { url, [Symbol.asyncDispose]: drop }
 }
 
-/** Redis with one of its ways to sync; on the core of the load generator, away from what is measured. */
+/** Redis with a sync mode, on the load generator's core, away from the measured process. */
 export async function startStore(appendfsync: 'everysec' | 'always'): Promise<Server> {
   const redis = await startRedis({ args: ['--appendfsync', appendfsync] })
   moveToCore(LOAD_CORE, redis.pid)
   return redis
 }
 
-/** A service of the product as a process of its own, on the core of what is measured. */
+/** A service of the product in its own process, on the measured core. */
 export async function startPinned(name: ServiceName, env: Environment): Promise<Server> {
   const server = await startService(name, { ...UNLIMITED, ...env })
   moveToCore(SERVED_CORE, server.pid)
   return server
 }
 
-/** Another program that serves HTTP on the port that it is given, on the same core. */
+/** Another HTTP server on the given port, on the same core. */
 export async function startPeer(
   name: string,
   command: (port: number) => readonly string[],
@@ -67,7 +67,7 @@ export async function startPeer(
   return server
 }
 
-/** `bare.ts`, answering `what`. */
+/** `bare.ts`, serving `what`. */
 export const startBare = (...what: readonly string[]): Promise<Server> =>
   startPeer('bare', (port) => [process.execPath, join(import.meta.dir, 'peers/bare.ts'), `${port}`, ...what])
 
@@ -83,7 +83,7 @@ const isGone = (error: unknown): boolean =>
   ['ENOENT', 'ESRCH'].includes((error as NodeJS.ErrnoException).code ?? '')
 
 /**
- * CPU seconds of the running threads of a process, in nanoseconds' precision; 0 where the kernel does not count them.
+ * CPU seconds of a process's running threads, with nanosecond precision; 0 if the kernel does not count them.
  */
 function threadSeconds(pid: number): number {
   let nanoseconds = 0
@@ -97,8 +97,8 @@ function threadSeconds(pid: number): number {
 }
 
 /**
- * CPU seconds that a process has used (Linux). The kernel counts a process in ticks of 10 ms, and its running threads
- * precisely. A tick alone would measure nothing in a short load.
+ * CPU seconds used by a process (Linux). The kernel counts a process in ticks of 10 ms, and its running
+ * threads precisely. Ticks alone would measure nothing in a short load.
  */
 export function cpuSeconds(pid: number): number {
   const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]!.split(' ')
@@ -106,8 +106,8 @@ export function cpuSeconds(pid: number): number {
 }
 
 /**
- * CPU seconds of a process and all its children, including ended ones; 0 for a process that has ended by now, as its
- * parent counts it.
+ * CPU seconds of a process and all its children, including ended ones; 0 for a process that has ended, which
+ * its parent counts.
  */
 export function treeCpuSeconds(pid: number): number {
   try {
@@ -125,8 +125,8 @@ export function treeCpuSeconds(pid: number): number {
 export type Processes = Readonly<Record<string, number | (() => number)>>
 
 /**
- * Runs a load, and tells what a request of it has cost each process and the load generator, in microseconds of CPU;
- * nothing on a system that does not count it (other than Linux).
+ * Runs a load. Returns the CPU microseconds per request of each process and of the load generator; nothing on
+ * systems other than Linux, which do not count it.
  */
 export async function withCpu<L extends Pick<Loaded, 'requests'> & Partial<Pick<Loaded, 'cpuSeconds'>>>(
   processes: Processes,
@@ -145,7 +145,7 @@ export async function withCpu<L extends Pick<Loaded, 'requests'> & Partial<Pick<
   return { loaded, cpu: Object.fromEntries(each.map(([name, s]) => [name, (1e6 * s) / loaded.requests])) }
 }
 
-/** Process id of the run's Postgres, whose children all its others are; 0 where nothing tells it. */
+/** Process id of the run's Postgres, the parent of all its others; 0 if unknown. */
 export async function postmaster(databaseUrl: string): Promise<number> {
   if (!existsSync('/proc/self/stat')) return 0
   const sql = postgres(databaseUrl, { max: 1 })
@@ -155,6 +155,6 @@ export async function postmaster(databaseUrl: string): Promise<number> {
   return Number(parent)
 }
 
-/** Memory of a process in MB, its pages that others share included (Linux). */
+/** Memory of a process in MB, including shared pages (Linux). */
 export const residentMb = (pid: number): number =>
   Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]) / 1_000

@@ -13,7 +13,7 @@ test('both pages name as many met goals as the table of the benchmark has', asyn
   const others = page.match(/[✗?] *\|$/gm)!.length
   const sentence = `${met} of ${met + others} goals are met`
   for (const text of [page, await read('README.md')]) {
-    // Lines break anywhere.
+    // Lines may break anywhere.
     const counts = text.replaceAll(/\s+/g, ' ').match(/\d+ of (the )?\d+[\w ]{0,9} (goals|missed|met)[\w ]*/g)
     expect(new Set(counts)).toEqual(new Set([sentence]))
   }

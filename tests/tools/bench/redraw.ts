@@ -4,7 +4,7 @@ import { launchBrowser } from '#tests/browser/launch-browser.ts'
 
 const ENTRY = join(import.meta.dir, '../../../proxy/pages/map')
 
-/** The product's own drawing, bundled for an empty page. */
+/** The product's own drawing code, bundled for an empty page. */
 async function drawing(): Promise<string> {
   const { outputs } = await Bun.build({
     entrypoints: ['measure.ts'],
@@ -34,7 +34,7 @@ interface Drawing {
   worldX(lng: number): number
   worldY(lat: number): number
 }
-/** @returns milliseconds of each frame, from the begin of drawing until everything is painted */
+/** @returns milliseconds per frame, from the start of drawing until everything is painted */
 export async function measureRedraw(count: number): Promise<number[]> {
   const browser = await launchBrowser()
   try {
@@ -49,7 +49,8 @@ export async function measureRedraw(count: number): Promise<number[]> {
         1 + (i % 900),
       ])
       const canvas = Object.assign(document.createElement('canvas'), { width: 780, height: 1_688 })
-      // Its pixels are in memory, as everywhere without a graphics processor; reading one then copies no picture.
+      // Keeps the pixels in memory, as without a graphics processor, so that reading one copies no
+      // picture.
       const context = canvas.getContext('2d', { willReadFrequently: true })!
       const crowd = crowdOf(cells, true)
       const steps = ['#e8b84c', '#e0912f', '#cf5f22', '#ab2a1c', '#6d0f1f']

@@ -1,4 +1,4 @@
-/** `bun run bench`: measures speed and memory beside upper limits and alternatives, in one run. */
+/** `bun run bench`: measures speed and memory compared with upper limits and alternatives, in one run. */
 import { cpus, release } from 'node:os'
 import { readCommandLine, refuseCommandLine } from '#shared/runtime/command-line.ts'
 import { besidePostgres } from '#tests/helpers/in-directory.ts'
@@ -52,7 +52,7 @@ if (values.write && (values.only !== undefined || values.quick))
 
 const machine = `${cpus().length} × ${cpus()[0]?.model ?? 'unknown'}, ${process.platform} ${release()}, Bun ${Bun.version}`
 
-/** Writes the results and their picture to the files that the options name. */
+/** Writes the results and their picture to the files given as options. */
 async function write(rows: readonly Measured[]): Promise<void> {
   const at = new Date().toISOString()
   const run = { at, scale: values.quick ? 'quick' : 'full', machine, rows }
@@ -75,7 +75,7 @@ async function measureAll(): Promise<{ rows: Measured[]; failed: boolean }> {
       await write(rows)
       console.log(`\n${rowText(measured)}`)
     } catch (error) {
-      // The other rows are measured all the same.
+      // The other rows are still measured.
       failed = true
       console.error(`\n${row.title}: not measured\n`, error)
     }
@@ -83,7 +83,7 @@ async function measureAll(): Promise<{ rows: Measured[]; failed: boolean }> {
   return { rows, failed }
 }
 
-/** Whether nothing has become slower than in the run that `--compare` names. */
+/** Whether nothing has become slower than in the run given by `--compare`. */
 async function isNoSlower(rows: readonly Measured[]): Promise<boolean> {
   if (values.compare === undefined) return true
   const before = Run.parse(await Bun.file(values.compare).json())

@@ -1,6 +1,6 @@
 /**
- * Measures viewers of the map in two arrangements, one after the other: Caddy serves files that tracking writes, and
- * Caddy passes each request on to tracking.
+ * Measures viewers of the map in two arrangements, one after the other: Caddy serves files written by
+ * tracking, and Caddy forwards each request to tracking.
  */
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
@@ -19,16 +19,16 @@ import { connect as connectHttp2, type ClientHttp2Session } from 'node:http2'
 import { type AddressInfo, connect, createServer } from 'node:net'
 import { brotliDecompressSync } from 'node:zlib'
 
-/** A crowd that walks along the demo's route, by the kv alone, so that nothing but the map costs CPU. */
+/** A crowd that walks along the demo's route, only in the kv, so that nothing but the map uses CPU. */
 const ROUTE = join(import.meta.dir, '../crowd/route.geojson')
 
-/** The procession is this long; everybody walks at the same speed. */
+/** Length of the procession; everyone walks at the same speed. */
 const SPREAD_M = 12_000
 const METRES_A_SECOND = 1.2
-/** Each pilgrim is heard this often. */
+/** Interval at which each pilgrim sends. */
 const HEARD_S = 30
 
-/** Places the crowd and moves it. @returns ends it */
+/** Places the crowd and moves it. @returns a function that stops it */
 async function startCrowd(redisUrl: string, pilgrims: number): Promise<() => Promise<void>> {
   const { route } = readRoute(ROUTE, [])
   const kv = await openKv({ url: redisUrl, partitions: 1, path: '', onError })
@@ -55,7 +55,7 @@ async function startCrowd(redisUrl: string, pilgrims: number): Promise<() => Pro
   }
 }
 
-/** Sent by Chromium; HTTP/2 sends what repeats only once. */
+/** Headers of Chromium; HTTP/2 sends repeated ones only once. */
 const HEADERS = {
   accept: '*/*',
   'accept-encoding': 'gzip, deflate, br, zstd',
@@ -70,14 +70,14 @@ interface Answer {
   readonly body: Buffer
 }
 
-/** Viewers of the map who speak HTTP/2, as browsers do: what one receives on the wire, TLS included. */
+/** Traffic of an HTTP/2 viewer on the wire, including TLS. */
 interface WireBytes {
-  /** Bytes of an answer, and of a request. */
+  /** Bytes of a response, and of a request. */
   readonly received: number
   readonly sent: number
 }
 
-/** Forwards connections to a server of this machine, and counts their bytes. */
+/** Forwards connections to a local server, and counts their bytes. */
 async function startCounter(port: number) {
   const counted = { received: 0, sent: 0 }
   const server = createServer((client) => {
@@ -116,9 +116,9 @@ function versionOf({ status, encoding, body }: Answer): number {
 }
 
 /**
- * Lets one viewer look at the map.
- * @param url of Caddy
- * @param pauses between two answers, milliseconds
+ * Runs one viewer of the map.
+ * @param url URL of Caddy
+ * @param pauses pauses between responses, milliseconds
  */
 async function wireBytes(
   { url, path }: { readonly url: string; readonly path: string },
@@ -126,7 +126,7 @@ async function wireBytes(
 ): Promise<WireBytes> {
   const counter = await startCounter(Number(new URL(url).port))
   const session = connectHttp2(`https://localhost:${counter.port}`, { rejectUnauthorized: false })
-  // The first answer is the whole map, and comes after the handshake.
+  // The first response is the whole map, and follows the handshake.
   let answer = await get(session, path)
   const { counted } = counter
   const before = { ...counted }
@@ -145,13 +145,13 @@ async function wireBytes(
 const VIEWERS = 10_000
 const PILGRIMS = 20_000
 /**
- * On a busy machine Caddy leaves out a replica for two seconds when it does not accept a connection within half a
- * second. The page then keeps what it has and asks again, as these viewers do.
+ * Tolerated share of failures. On a busy machine Caddy skips a replica for two seconds if it does not accept
+ * a connection within half a second. The page then keeps its data and retries, as these viewers do.
  */
 const FAILED = 0.05
-/** Viewers whose bytes are counted, on HTTP/2. */
+/** Number of viewers whose bytes are counted, on HTTP/2. */
 const COUNTED = 10
-/** Versions that files tell the changes since (services/tracking/map/map-snapshots.ts). */
+/** Number of versions for which there are delta files (services/tracking/map/map-snapshots.ts). */
 const FILED = 12
 const FILED_MS = 150_000
 
@@ -161,18 +161,19 @@ interface Counted {
   readonly requests: number
   readonly failed: number
   readonly seconds: number
-  /** Bytes of an answer over HTTP/2, with TLS. */
+  /** Bytes of a response over HTTP/2, with TLS. */
   readonly received: number
 }
 
 export interface Watched extends Counted {
   /**
-   * CPU microseconds a request. What tracking does for the crowd alone is subtracted, and the making of files is not.
+   * CPU microseconds per request, minus tracking's work for the crowd alone, but including the writing of
+   * files.
    */
   readonly cpu: Cpu
 }
 
-/** With all CPU seconds of the processes. */
+/** With the total CPU seconds of the processes. */
 interface Used extends Counted {
   readonly caddyS: number
   readonly trackingS: number
@@ -183,7 +184,7 @@ export interface Arrangements {
   readonly proxied: Watched
 }
 
-/** The tests' viewers live a hundred times as fast. */
+/** In the tests, viewers poll a hundred times as often. */
 function sizeOf({ name }: Scale) {
   if (name === 'smoke') return { viewers: 20, pilgrims: 400, seconds: 30, pace: 100, idleMs: 200 }
   return {
@@ -208,7 +209,7 @@ export async function measureViewers(scale: Scale, everyS: number): Promise<Arra
     let idle = 0
     const proxied = await arranged(env, none, async (caddy, tracking) => {
       const used = await watch({ caddy, tracking, everyS, ready: async () => undefined }, size)
-      // Not before: a process that has just started compiles.
+      // Measured late, because a process that has just started is still compiling.
       idle = await idleCpu(tracking.pid, size)
       return used
     })
@@ -222,7 +223,7 @@ export async function measureViewers(scale: Scale, everyS: number): Promise<Arra
   }
 }
 
-/** Runs one arrangement, and ends it. */
+/** Runs one arrangement, and stops it. */
 async function arranged(
   env: Record<string, string>,
   mapDir: string,
@@ -237,7 +238,7 @@ async function arranged(
   }
 }
 
-/** Resolves when tracking writes as many files as it does for as long as it runs. */
+/** Resolves when tracking writes as many files as in steady state. */
 async function filed(dir: string, { name }: Scale): Promise<void> {
   const deltas = () => {
     const latest = readdirSync(dir)
@@ -252,7 +253,7 @@ async function filed(dir: string, { name }: Scale): Promise<void> {
   await until(() => deltas() >= least, 'files of all deltas', { timeoutMs: FILED_MS, everyMs: 500 })
 }
 
-/** CPU seconds a second of what tracking does for the crowd alone. */
+/** CPU seconds per second that tracking uses for the crowd alone. */
 async function idleCpu(pid: number, { idleMs }: Size): Promise<number> {
   const before = cpuSeconds(pid)
   const startedMs = performance.now()
@@ -264,11 +265,11 @@ interface Wanted {
   readonly caddy: CaddyServer
   readonly tracking: Server
   readonly everyS: number
-  /** Waits, with the viewers looking, until it may be counted. */
+  /** Waits, with the viewers polling, until counting may start. */
   readonly ready: () => Promise<void>
 }
 
-/** Lets viewers look at the map. @throws Error when too many answers are no success */
+/** Runs viewers of the map. @throws Error if too many responses are failures */
 async function watch({ caddy, tracking, everyS, ready }: Wanted, size: Size): Promise<Used> {
   const { viewers, seconds, pace } = size
   const script = join(import.meta.dir, 'load/viewers.ts')
@@ -304,7 +305,7 @@ async function watch({ caddy, tracking, everyS, ready }: Wanted, size: Size): Pr
   }
 }
 
-/** @param idle CPU seconds a second that tracking takes without viewers and without files */
+/** @param idle CPU seconds per second that tracking uses without viewers and files */
 function watchedOf({ caddyS, trackingS, ...used }: Used, idle: number): Watched {
   const aRequest = (s: number) => (1e6 * s) / used.requests
   return { ...used, cpu: { Caddy: aRequest(caddyS), tracking: aRequest(trackingS - idle * used.seconds) } }

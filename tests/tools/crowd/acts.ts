@@ -1,7 +1,7 @@
-/** What people and their phones do. Times are seconds since the departure. */
+/** Actions of people and their phones. Times are seconds since the departure. */
 import type { Place } from './way.ts'
 
-/** A position that the phone has measured; `clockS` is the time that the phone's own clock shows. */
+/** A position measured by the phone; `clockS` is the time on the phone's own clock. */
 export interface Fix extends Place {
   readonly clockS: number
   readonly accuracy: number
@@ -12,7 +12,7 @@ export type Deed =
   | { readonly kind: 'point'; readonly fix: Fix }
   /** `times`: how often the phone sends it. */
   | { readonly kind: 'check-in'; readonly fix: Fix; readonly times: number }
-  /** The phone finds or loses its network. It sends what it holds while it is online, when it is told to `sync`. */
+  /** The phone finds or loses its network. While it is online it sends its queue at each `sync`. */
   | { readonly kind: 'network'; readonly online: boolean }
   | { readonly kind: 'sync' }
   | { readonly kind: 'profile'; readonly name: string; readonly language: string }
@@ -28,13 +28,13 @@ export type Deed =
       readonly kind: 'feedback'
       readonly category: string
       readonly description: string
-      /** Where it is written. */
+      /** Where the report is written. */
       readonly fix: Fix
-      /** Seed of the screenshot that goes with it; null without one. */
+      /** Seed of its screenshot; null without one. */
       readonly screenshot: number | null
     }
   | { readonly kind: 'status'; readonly status: 'withdrawn' | 'completed' }
-  /** To the LINE bot: they follow it, write to it, or send a photo. */
+  /** To the LINE bot: the pilgrim follows it, writes to it, or sends a photo. */
   | { readonly kind: 'line'; readonly event: 'follow' | 'photo' }
   | { readonly kind: 'line'; readonly event: 'text'; readonly text: string }
 
@@ -44,7 +44,7 @@ export interface Reported {
   readonly transport: { readonly train: number }
 }
 
-/** One deed of one pilgrim. */
+/** One action of one pilgrim. */
 export interface Act {
   /** Seconds since the departure. */
   readonly atS: number

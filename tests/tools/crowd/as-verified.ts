@@ -1,6 +1,6 @@
 /**
- * Loaded before the demo's own service: invented people have no ID tokens of LINE, and are on the public map as
- * people are whom `EVENT_IDENTITY=line` verifies.
+ * Loaded before the demo's own service: simulated people have no LINE ID tokens, but move on the public map
+ * at once, like people verified with `EVENT_IDENTITY=line`.
  */
 import { CLAIM_MEASURES } from '#shared/core/rules/claim-measures.ts'
 

@@ -1,4 +1,6 @@
-/** The demo's simulation: the same for the same seed, in order of time, in bounded memory, never in the future. */
+/**
+ * The demo's simulation: deterministic for a seed, in order of time, in bounded memory, never in the future.
+ */
 import { describe, expect, test } from 'bun:test'
 import { createHash } from 'node:crypto'
 import type { Act } from './acts.ts'

@@ -1,6 +1,7 @@
 /**
- * The simulation: what a crowd does, as one stream in order of time. It is pure: the same seed and numbers give the
- * same stream, and it knows no clock. Its memory depends on the number of pilgrims, not on what they did before.
+ * The simulation of a crowd, as one stream of actions in order of time. It is pure: the same seed and numbers
+ * give the same stream, and it uses no clock. Its memory depends on the number of pilgrims, not on their
+ * history.
  */
 import type { Act } from './acts.ts'
 import { createPerson, type Person, randomOf } from './person.ts'
@@ -12,26 +13,28 @@ export interface CrowdOptions {
   readonly seed: number
   readonly way: Way
   /**
-   * Before this time (seconds since the departure) phones measure few positions, so that days of history are sent in
-   * seconds.
+   * Before this time (seconds since the departure) phones measure few positions, so that days of history are
+   * sent within seconds.
    */
   readonly sparseUntilS: number
 }
 
 export interface Crowd {
   readonly people: readonly Person[]
-  /** How much less the history holds because the crowd is large: 1 is all. */
+  /** Factor by which a large crowd's history is reduced; 1: complete. */
   readonly thinner: number
   /** All acts, in order of time and of the pilgrim's number. */
   acts(): Generator<Act>
-  /** Kilometres that each pilgrim really moved; known when the stream has ended. */
+  /** Kilometres that each pilgrim actually moved; known when the stream has ended. */
   readonly movedKm: ReadonlyMap<number, number>
 }
 
-/** A larger crowd has a thinner history: phones hold all of it at once, and it is to be sent in minutes. */
+/**
+ * A larger crowd has a reduced history: phones queue all of it at once, and it must be sent within minutes.
+ */
 const DETAILED_HISTORY = 5_000
 
-/** Creates a crowd. Its people are known at once; what they do is computed as it is read. */
+/** Creates a crowd. Its people are known at once; their actions are computed as they are read. */
 export function createCrowd({ pilgrims, seed, way, sparseUntilS }: CrowdOptions): Crowd {
   const people: Person[] = []
   const trips: Generator<Act>[] = []
@@ -46,7 +49,7 @@ export function createCrowd({ pilgrims, seed, way, sparseUntilS }: CrowdOptions)
   return { people, thinner: sparse.thinner, movedKm, acts: () => merge(trips) }
 }
 
-/** Merges streams that are each in order of time. */
+/** Merges streams, each in order of time. */
 function* merge(trips: readonly Generator<Act>[]): Generator<Act> {
   const heap: Act[] = []
   const take = (who: number): Act | null => {
@@ -71,7 +74,7 @@ function* merge(trips: readonly Generator<Act>[]): Generator<Act> {
 
 const isBefore = (a: Act, b: Act): boolean => a.atS < b.atS || (a.atS === b.atS && a.who < b.who)
 
-/** Adds an act to a binary heap. */
+/** Adds an action to a binary heap. */
 function rise(heap: Act[], added: Act): void {
   let at = heap.push(added) - 1
   while (at > 0) {
@@ -83,7 +86,7 @@ function rise(heap: Act[], added: Act): void {
   heap[at] = added
 }
 
-/** Replaces the first act of a binary heap. */
+/** Replaces the first action of a binary heap. */
 function sink(heap: Act[], put: Act): void {
   let at = 0
   for (;;) {

@@ -1,4 +1,4 @@
-/** From what people do to calls of the client. */
+/** Translates people's actions to calls of the client. */
 import type { Answer, Client } from '#shared/client/index.ts'
 import type { Act, Deed } from './acts.ts'
 import type { LineDeliveries } from './line-deliveries.ts'
@@ -11,7 +11,7 @@ import { createRandom } from '#tests/helpers/random.ts'
 const WIDTH = 180
 const HEIGHT = 320
 
-/** Draws it. */
+/** Draws a screenshot. */
 function drawScreenshot(seed: number): Uint8Array<ArrayBuffer> {
   const random = createRandom(seed)
   const ground = [200 + 40 * random(), 205 + 40 * random(), 195 + 40 * random()]
@@ -29,7 +29,7 @@ function drawScreenshot(seed: number): Uint8Array<ArrayBuffer> {
   return pngOf(WIDTH, HEIGHT, pixels)
 }
 
-/** Gives an act to the pilgrim's phone, which sends it when it may, or to LINE. */
+/** Passes an action to the pilgrim's phone, which sends it when allowed, or to LINE. */
 export function deliver(
   { deed }: Act,
   person: Person,
@@ -68,7 +68,7 @@ type Other = Exclude<Deed, { kind: 'point' | 'check-in' | 'network' | 'sync' | '
 
 const COUNTS: Readonly<Partial<Record<Other['kind'], Counter>>> = { survey: 'surveys', feedback: 'feedback' }
 
-/** Counts a call when it has succeeded. */
+/** Counts a successful call. */
 const counted =
   (tally: Tally, counter: Counter, call: Call): Call =>
   async (client) => {

@@ -1,4 +1,4 @@
-/** `bun run demo` as a person runs it: its own service, another demo into it, Ctrl-C. */
+/** `bun run demo` as used by a person: its own service, a second demo sending to it, Ctrl-C. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -14,7 +14,7 @@ let directory = ''
 beforeAll(() => (directory = mkdtempSync(join(tmpdir(), 'demo-test-'))))
 afterAll(() => rmSync(directory, { recursive: true }))
 
-/** Starts the command; what it writes is collected. */
+/** Starts the command and collects its output. */
 function start(line: string, env: Record<string, string> = {}) {
   const child = Bun.spawn(
     [process.execPath, '--no-env-file', join(ROOT, 'tests/tools/crowd/demo.ts'), ...line.split(' ')],
@@ -74,7 +74,7 @@ test('walks with a service of its own; another crowd joins by --url; Ctrl-C ends
   const ended = await first.ended()
   expect(ended).toMatchObject({ code: 0, err: expect.stringContaining(`The data stays in ${dataDir}`) })
   expect(ended.out).toMatch(/^points +[\d,]+ measured/)
-  // The service has ended with it.
+  // The service has stopped with it.
   const asked = fetch(`${url}/health`, { tls: { ca } }).then(
     () => 'answers',
     () => 'is gone',

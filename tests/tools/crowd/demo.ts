@@ -1,4 +1,4 @@
-/** `bun run demo`: a pilgrimage with an invented crowd, against a service of its own or one that runs. */
+/** `bun run demo`: a pilgrimage with a simulated crowd, on its own service or a running one. */
 import { environment } from '#shared/runtime/config/config.ts'
 import { createCrowd } from './crowd.ts'
 import { type FlushWatch, watchFlush } from './flush-watch.ts'
@@ -16,7 +16,7 @@ import type { LineServer } from '#tests/helpers/line-server.ts'
 import { createLiveLine, type LiveLine } from '#tests/helpers/live-line.ts'
 import { HOUR_S } from './procession.ts'
 
-/** What the service says of itself; null until it was asked. */
+/** Figures reported by the service; null until they are read. */
 interface Figures {
   readonly points: number
   readonly checkIns: number
@@ -37,8 +37,8 @@ const walkTime = (atS: number): string => {
 }
 
 /**
- * One line: the simulated time, what was sent, and what the service shows.
- * @param isBehind whether the crowd waits until the service has stored what it has
+ * One line: the simulated time, the sent data, and the service's figures.
+ * @param isBehind whether the crowd waits until the service has stored its data
  */
 function statusLine(
   atS: number,
@@ -72,7 +72,7 @@ function statusLine(
 const listOf = (counts: ReadonlyMap<string, number>): string =>
   [...counts].map(([name, n]) => `${name} ${count(n)}`).join(', ')
 
-/** What became of everything, at the end. */
+/** The final results. */
 const summaryLines = (tally: Tally): string[] => [
   `points      ${count(tally.recorded)} measured, ${count(tally.points)} stored (${count(tally.checkIns)} check-ins), ` +
     `${count(sum(tally.rejected))} rejected${tally.rejected.size === 0 ? '' : ` (${listOf(tally.rejected)})`}`,
@@ -84,7 +84,7 @@ const summaryLines = (tally: Tally): string[] => [
 ]
 
 const SHOW_EVERY_MS = 1_000
-/** Whoever looks with the same token has most of its calls. */
+/** Leaves most of the token's rate limit to people who use the same token. */
 const ASK_EVERY_MS = 10_000
 /** A flush takes longer than its interval on a slow computer. */
 const FLUSH_SLACK_MS = 25_000
@@ -141,17 +141,17 @@ async function walk(
   return tally.refused.size === 0 ? 0 : 1
 }
 
-/** Only of the own service it is known how often it flushes; another one tells phones to wait. */
+/** The flush interval is known only for the demo's own service; another service throttles phones itself. */
 function watchOwn({ own, url, fetch }: Target, signal: AbortSignal): FlushWatch | null {
   if (own === null) return null
   const limitMs = own.flushSeconds * 1_000 + FLUSH_SLACK_MS
   return watchFlush(createClient({ baseUrl: url, fetch }), { limitMs, signal })
 }
 
-/** One in so many people with a LINE account who never write to the bot has deleted it. */
+/** One in this many people with a LINE account, who never write to the bot, has deleted it. */
 const DELETED_EVERY = 10
 
-/** Makes the accounts of the crowd. Some are deleted, so that a message to everybody also fails for somebody. */
+/** Creates the crowd's accounts. Some are deleted, so that a message to everyone also fails for someone. */
 function tellLine({ profiles, gone }: LineServer, people: readonly Person[]): void {
   for (const { userId, name, language, follows } of people)
     if (follows) profiles.set(userId, { displayName: name, language })
@@ -162,7 +162,7 @@ function tellLine({ profiles, gone }: LineServer, people: readonly Person[]): vo
 const lostService = ({ own }: Target): ReplayFault =>
   new ReplayFault(`The service has ended by itself.${own?.keptIn ? ` Its data is in ${own.keptIn}.` : ''}`)
 
-/** Asks the service for its figures, until the signal. */
+/** Polls the service's figures until the signal aborts. */
 async function ask(
   { url, fetch, token }: Target,
   signal: AbortSignal,

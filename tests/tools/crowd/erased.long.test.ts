@@ -1,4 +1,4 @@
-/** A phone of the demo whose pilgrim the organisers have erased: as the pilgrims' app, it brings nobody back. */
+/** A demo phone whose pilgrim was erased by the organisers: like the app, it registers nobody again. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { createClient, type Fetch } from '#shared/client/index.ts'
 import { createPerson } from './person.ts'
@@ -57,7 +57,7 @@ test('it sends nothing more once it has noticed, and holds nothing', async () =>
   expect(await profile()).toMatchObject({ data: { display_name: person.name } })
   expect((await owner.eraseUser({ userId })).ok).toBe(true)
 
-  // It has asked a moment ago, and sends once more, which is refused: nobody comes back.
+  // It polled a moment ago, and sends once more, which is rejected: the pilgrim is not registered again.
   await walk()
   await flushed(stack)
   expect(await profile()).toMatchObject({ ok: false, error: { status: 404 } })

@@ -1,4 +1,4 @@
-/** The demo's crowd against the embedded run: every report shows what the simulation knows. */
+/** The demo's crowd on the embedded run: every report agrees with the simulation. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { createCrowd, type Crowd } from './crowd.ts'
 import { LINE_SECRET, lineSettings, type LineServer, startLineServer } from '#tests/helpers/line-server.ts'
@@ -27,7 +27,7 @@ interface Segment {
   readonly mode: string
 }
 
-/** kg CO2e per km, and per unit that people report. */
+/** kg CO2e per km, and per reported unit. */
 const KG_PER_KM: Readonly<Record<string, number>> = {
   walk: 0,
   scooter: 0.13734,
@@ -40,11 +40,11 @@ const LEVEL_KM = [0, 15, 45, 90, 135, 180, 225, 270, 300]
 const MINUTE_MS = 60_000
 const DAY_MS = 24 * 60 * MINUTE_MS
 
-/** Everything that is known of one pilgrim. */
+/** The simulation's knowledge of one pilgrim. */
 class Known {
   readonly points = new Map<string, Point>()
   readonly rejected = new Map<string, number>()
-  /** Identical requests after the first, and points at an instant that is already taken. */
+  /** Repeated identical requests, and points at an instant that is already taken. */
   duplicates = 0
   photos = 0
   surveys: Readonly<Record<string, unknown>>[] = []
@@ -56,7 +56,7 @@ class Known {
   name: string | null = null
   follows = false
   links = 0
-  /** Where the simulation has them: time and place of the last point that counts. */
+  /** The pilgrim's position in the simulation: time and place of the last point that counts. */
   last: Point | null = null
 
   constructor(
@@ -121,7 +121,7 @@ class Known {
       if (seconds < 30) continue
       const mm = Math.round(metres(anchor, point) * 1_000)
       const kmh = (mm / 1e6 / seconds) * 3_600
-      // Nobody in this crowd jumps; a faster one would need the rule of the taken-back jump.
+      // Nobody in this crowd jumps; a faster one would need the rule for undone jumps.
       if (kmh > 300) throw new Error('the crowd has a jump')
       if (mm < 10_000) {
         anchor = { ...anchor, t: point.t }
@@ -145,7 +145,7 @@ class Known {
     )
   }
 
-  /** kg CO2e of the way, and of what they report. */
+  /** kg CO2e of the walk and of the reports. */
   get kg(): number {
     const way = this.segments().reduce((sum, { mm, mode }) => sum + (mm / 1e6) * KG_PER_KM[mode]!, 0)
     if (this.reported === null) return way
@@ -181,7 +181,7 @@ function nearestKm(way: Way, place: Place): number {
 const TOKEN = 'token-of-the-owner'
 const TIMEOUT_MS = 120_000
 const PILGRIMS = 40
-/** The seventh day, when some are home and others walk. The last hours have every step. */
+/** The seventh day, when some are home and others still walk. The last hours have every step. */
 const END_S = 6 * DAY_S + 15 * HOUR_S
 const MANY = '1000000'
 const ALL = { maxPoints: Infinity, pointsOnly: false }
@@ -288,7 +288,7 @@ test('per person: kilometres, check-ins, level, status, survey', async () => {
   const rows = new Map(items.map((row) => [row.userId, row]))
   for (const pilgrim of known) {
     const row = rows.get(pilgrim.person.userId)!
-    // Shown rounded down to 10 m; a segment's millimetre may be rounded the other way.
+    // Displayed rounded down to 10 m; a segment's millimetre may be rounded either way.
     expect(Math.abs(row.km - (pilgrim.mm - 5_000) / 1e6)).toBeLessThan(0.0052)
     expect(row).toMatchObject({
       checkins: pilgrim.checkIns,
@@ -320,7 +320,7 @@ test('per person: what a phone measures is what they walked', () => {
   expect(compared.length).toBeGreaterThan(25)
   for (const pilgrim of compared) {
     const movedKm = crowd.movedKm.get(pilgrim.person.who)!
-    // Corners are cut, and a position is some metres off.
+    // Corners are cut, and positions have errors of some metres.
     expect(Math.abs(pilgrim.mm / 1e6 / movedKm - 1)).toBeLessThan(0.03)
   }
 })
@@ -328,7 +328,7 @@ test('per person: what a phone measures is what they walked', () => {
 test('photos, phone numbers, consents', async () => {
   for (const { person, photos, agreed, phone } of known) {
     const { userId } = person
-    // The bot counts them after it has answered LINE, and of all people in any order.
+    // The bot counts them after it has responded to LINE, in any order of people.
     await until(
       async () => (await read(operator.countPhotos({ user_id: userId }))).photo_count === photos,
       'all photos of a person',

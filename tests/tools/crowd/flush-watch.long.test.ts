@@ -1,4 +1,4 @@
-/** The demo's crowd waits while its own service does not store fast enough. */
+/** The demo's crowd pauses while its own service does not store fast enough. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { watchFlush } from './flush-watch.ts'
@@ -26,7 +26,7 @@ test('nobody waits while flushes end in time; everybody while none has ended', a
   const [limitMs, everyMs] = [5_000, 200]
   const inTime = watchFlush(client, { limitMs, everyMs, signal })
   const neverIsTooLong = watchFlush(client, { limitMs: -1, everyMs, signal })
-  // Longer than the limit: it goes by the flushes, not by its own beginning.
+  // Longer than the limit, which counts from the last flush and not from the start.
   await sleep(limitMs + 1_000)
   expect(inTime.isBehind).toBe(false)
   await inTime.caughtUp()

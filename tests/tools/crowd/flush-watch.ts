@@ -1,6 +1,6 @@
 /**
- * Whether a service stores as fast as the crowd sends. A service on one computer admits points faster than it stores
- * them; without a pause its buffer would grow as long as a large crowd hurries.
+ * Checks whether a service stores as fast as the crowd sends. A service on one computer accepts points faster
+ * than it stores them; without pauses a large crowd would fill its buffer.
  */
 import type { Client } from '#shared/client/index.ts'
 import { pause } from './phone.ts'
@@ -8,17 +8,17 @@ import { pause } from './phone.ts'
 export interface FlushWatch {
   /** Whether the last flush ended too long ago. */
   readonly isBehind: boolean
-  /** Resolves when the service stores fast enough, or at the signal. */
+  /** Resolves when the service stores fast enough, or when the signal aborts. */
   caughtUp(): Promise<void>
 }
 
 const LOOK_AGAIN_MS = 200
 
 /**
- * Asks `GET /health` until the signal. While it has no answer it keeps the last one: that a service does not answer is
- * for each phone to deal with.
- * @param limitMs the time since the last flush above which the crowd waits
- * @param everyMs time between two questions
+ * Polls `GET /health` until the signal aborts. Without a response the last one is kept: each phone handles an
+ * unresponsive service itself.
+ * @param limitMs time since the last flush above which the crowd waits
+ * @param everyMs polling interval
  */
 export function watchFlush(
   client: Pick<Client, 'readHealth'>,

@@ -1,4 +1,4 @@
-/** What followers send to the bot, delivered as LINE does: several people's events in one signed request. */
+/** Followers' messages to the bot, delivered as by LINE: several people's events in one signed request. */
 import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { backoffMs, isTemporary } from '#shared/client/request-backoff.ts'
@@ -18,20 +18,20 @@ interface Waiting {
 export interface LineDeliveries {
   /** A person follows the bot, writes to it, or sends a photo. */
   add(userId: string, deed: LineDeed): void
-  /** Resolves when nothing waits. */
+  /** Resolves when nothing is pending. */
   done(): Promise<void>
 }
 
 export interface LineDeliveriesOptions {
   readonly baseUrl: string
   readonly fetch: Fetch
-  /** Null: nobody uses LINE. */
+  /** Null: LINE is not used. */
   readonly secret: string | null
   readonly tally: Tally
   readonly signal: AbortSignal
 }
 
-/** Most events of one delivery. */
+/** Maximum number of events per delivery. */
 const EVENTS = 20
 
 export function createLineDeliveries(options: LineDeliveriesOptions): LineDeliveries {
@@ -52,7 +52,7 @@ export function createLineDeliveries(options: LineDeliveriesOptions): LineDelive
   return {
     add(userId, deed) {
       if (secret === null) return
-      // LINE's own clock, not the simulated one: the bot answers what has just been written.
+      // The real clock like LINE, not the simulated one: the bot only responds to recent messages.
       waiting.push({ event: lineEvent(userId, fieldsOf(deed)), counter: counterOf(deed) })
       working ??= work()
     },
@@ -60,7 +60,10 @@ export function createLineDeliveries(options: LineDeliveriesOptions): LineDelive
   }
 }
 
-/** Delivers events, again and again until the service has them. A repeated event keeps its id, so it counts once. */
+/**
+ * Delivers events repeatedly until the service accepts them. A repeated event keeps its id, so it counts
+ * once.
+ */
 async function deliver(
   client: Client,
   secret: string,

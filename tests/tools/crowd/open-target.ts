@@ -1,4 +1,4 @@
-/** Where the crowd sends to: a service that runs, or one that the demo starts. */
+/** The service that the crowd sends to: a running one, or one that the demo starts. */
 import type { Environment } from '#shared/runtime/config/config.ts'
 import { createClient, type Fetch } from '#shared/client/index.ts'
 import { ReplayFault, trustFor } from '../replay/phone.ts'
@@ -10,26 +10,26 @@ import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { ROUTE_FILE } from './way.ts'
 
-/** The demo's own service: the embedded run in a process of its own, as `bun start` runs it, with new data. */
+/** The demo's own service: the embedded run in its own process, like `bun start`, with new data. */
 interface OwnService {
   readonly url: string
   readonly ca: string
-  /** The tier that reads figures. */
+  /** Token of the tier that reads figures. */
   readonly token: string
   readonly ownerToken: string
   /** Seconds between two flushes. */
   readonly flushSeconds: number
-  /** What `bun start` says about itself. */
+  /** The welcome text of `bun start`. */
   readonly welcome: string
-  /** Whether the data stays after `stop`, and where. */
+  /** The directory of data that stay after `stop`; null: they are deleted. */
   readonly keptIn: string | null
-  /** Resolves when the process has ended by itself or by `stop`. */
+  /** Resolves when the process has ended, by itself or by `stop`. */
   readonly ended: Promise<number>
-  /** Stops the process, waits for its end, and removes data that nobody keeps. */
+  /** Stops the process, waits for its end, and removes temporary data. */
   stop(): Promise<void>
 }
 
-/** Settings that this command passes on. It never touches servers that other settings name. */
+/** Settings that this command passes on. It never uses servers named by other settings. */
 const PASSED = [
   'PATH',
   'HOME',
@@ -54,11 +54,11 @@ const PROGRAM = join(import.meta.dir, '../../../proxy/local.ts')
 const AS_VERIFIED = join(import.meta.dir, 'as-verified.ts')
 /** Time to stop for a service whose data is deleted. */
 const GRACE_MS = 10_000
-/** A crowd in a hurry has one address, and its phones send faster than real ones. */
+/** All phones of a fast crowd share one address, and send faster than real ones. */
 const LIMIT = '1000000'
 
 /**
- * Starts it.
+ * Starts the service.
  * @param line settings of the stand-in for LINE
  * @throws ReplayFault if the data directory is not a demo's, or the service does not start
  */
@@ -83,7 +83,7 @@ async function startOwnService(
   })
   const stop = async () => {
     child.kill('SIGTERM')
-    // Data that nobody keeps need not be stored to the last point.
+    // Temporary data need not be stored to the last point.
     const killing = kept === null ? setTimeout(() => child.kill('SIGKILL'), GRACE_MS) : undefined
     await child.exited
     clearTimeout(killing)
@@ -100,7 +100,7 @@ async function startOwnService(
   }
   const tokens = tokensOf(dataDir)
   const token = env.EVENT_VOLUNTEER_TOKEN || tokens.volunteer
-  // The first of several, without its name.
+  // The first of several tokens, without its name.
   const ownerToken = env.EVENT_ADMIN_TOKEN?.split(',')[0]?.replace(/^[^:]{0,15}:/, '') || tokens.owner
   const ca = readFileSync(join(dataDir, 'tls/cert.pem'), 'utf8')
   return { url, ca, token, ownerToken, flushSeconds, welcome, keptIn: kept, ended: child.exited, stop }
@@ -109,7 +109,7 @@ async function startOwnService(
 const defaults = (env: Environment): Environment => ({
   EVENT_NAME: '白沙屯媽祖進香（示範）',
   EVENT_ROUTE: ROUTE_FILE,
-  // Port 0: any free one, which nobody knows before.
+  // Port 0: any free port, which is unknown beforehand.
   ...(env.EVENT_PORT === '0' ? {} : { EVENT_PUBLIC_URL: `https://localhost:${env.EVENT_PORT || '8443'}` }),
   EVENT_FLUSH_SECONDS: '5',
   // As in production: the app says that the map shows nobody alone.
@@ -122,7 +122,7 @@ const defaults = (env: Environment): Environment => ({
   EVENT_LIMIT_ADDRESS: LIMIT,
 })
 
-/** Marks an empty directory as a demo's, or finds the mark. */
+/** Marks an empty directory as a demo's, or expects the mark. */
 function claim(dataDir: string): string {
   mkdirSync(dataDir, { recursive: true, mode: 0o700 })
   const mark = join(dataDir, MARK)
@@ -138,7 +138,9 @@ function claim(dataDir: string): string {
 const tokensOf = (dataDir: string) =>
   JSON.parse(readFileSync(join(dataDir, 'tokens.json'), 'utf8')) as { volunteer: string; owner: string }
 
-/** Reads the output until the welcome is complete, then reads on so that the process never waits for a reader. */
+/**
+ * Reads the output until the welcome is complete, then discards the rest so that the process never blocks.
+ */
 async function readWelcome(output: ReadableStream<Uint8Array>): Promise<string> {
   const reader = output.getReader()
   const decoder = new TextDecoder()
@@ -154,7 +156,7 @@ async function readWelcome(output: ReadableStream<Uint8Array>): Promise<string> 
   return seen
 }
 
-/** The end of the log: what a service that does not start says last. */
+/** The end of the log, which explains a failed start. */
 async function readLog(output: ReadableStream<Uint8Array>): Promise<string> {
   const decoder = new TextDecoder()
   let seen = ''
@@ -165,19 +167,20 @@ async function readLog(output: ReadableStream<Uint8Array>): Promise<string> {
 export interface Target {
   readonly url: string
   readonly fetch: Fetch
-  /** An operator's token; null: the service's figures are not shown. */
+  /** An operator's token; null: the service's figures are not displayed. */
   readonly token: string | null
-  /** Signs what followers send to the bot; null: nobody uses LINE. */
+  /** Signs followers' messages to the bot; null: LINE is not used. */
   readonly lineSecret: string | null
-  /** What the demo has started. */
+  /** The stand-in that the demo has started. */
   readonly line: LineServer | null
   readonly own: OwnService | null
 }
 
 /**
- * Opens it.
- * @param departureMs when the own service's event begins
- * @throws ReplayFault if nothing answers, the service refuses the token or invented people, or does not start
+ * Opens the target.
+ * @param departureMs start of the own service's event
+ * @throws ReplayFault if nothing responds, the service rejects the token or simulated people, or it does not
+ *   start
  */
 export async function openTarget(
   options: Options,
@@ -220,7 +223,7 @@ async function openRunningService(options: Options & { url: string }, env: Envir
   return target
 }
 
-/** As an owner does in the console. */
+/** Like an owner in the console. */
 async function setBeginning({ url, ca, ownerToken }: OwnService, departureMs: number): Promise<void> {
   const send: typeof fetch = Object.assign(
     (given: Parameters<typeof fetch>[0], init?: RequestInit) =>
@@ -249,7 +252,7 @@ async function openOwnService(
   const secret = crypto.randomUUID()
   const settings = {
     ...lineSettings(platform),
-    // The service may be open to a network: nobody else there may sign for LINE.
+    // The service may be reachable by a network: nobody else there may sign for LINE.
     LINE_CHANNEL_SECRET: secret,
   }
   try {

@@ -60,7 +60,7 @@ export function readOptions() {
   if (url === undefined && ca !== undefined) check.refuse('--ca belongs to --url.')
   return {
     pilgrims: check.whole('--pilgrims', pilgrims, 1, 1_000_000),
-    /** Null: so fast that the crowd is soon in the present. */
+    /** Null: fast enough that the crowd soon reaches the present. */
     speed: speed === undefined ? null : check.number('--speed', speed, 1, 1e9),
     seed: check.whole('--seed', seed, 0, 0x7fffffff),
     /** Hours since the departure, `whole`, or the default. */
@@ -68,7 +68,7 @@ export function readOptions() {
     maxPoints: points === undefined ? Infinity : check.whole('--points', points, 1, 1e9),
     pointsOnly: values['points-only'],
     exits: values.exit,
-    /** Null: a service of its own. */
+    /** Null: the demo's own service. */
     url: url === undefined ? null : check.url('--url', url),
     ownRoute: values['own-route'],
     token: token ?? null,

@@ -1,4 +1,4 @@
-/** Who walks: each pilgrim's traits follow from the seed and the pilgrim's number, and from nothing else. */
+/** The pilgrims: each one's traits depend only on the seed and the pilgrim's number. */
 import { createHash } from 'node:crypto'
 import { createRandom, type Random } from '#tests/helpers/random.ts'
 import { NAMES } from './talk.ts'
@@ -8,7 +8,7 @@ import type { Way } from './way.ts'
 /** `walker` walks all the way, `rider` takes a bus when behind, `support` rides a scooter along the procession. */
 export type Manner = 'walker' | 'rider' | 'support'
 
-/** How wrong the phone's clock is: `offsetS` seconds ahead until the phone learns the time at `untilS`. */
+/** The error of the phone's clock: `offsetS` seconds ahead until the phone corrects it at `untilS`. */
 export interface Clock {
   readonly offsetS: number
   readonly untilS: number
@@ -19,23 +19,23 @@ export interface Person {
   readonly userId: string
   readonly name: string
   readonly language: string
-  /** Whether they follow the LINE bot. */
+  /** Whether the pilgrim follows the LINE bot. */
   readonly follows: boolean
   readonly manner: Manner
   readonly paceKmh: number
-  /** When and where they join, and the kilometre where they go home. */
+  /** When and where the pilgrim joins, and the kilometre at which they go home. */
   readonly joinS: number
   readonly joinKm: number
   readonly leaveKm: number
   /** Seconds between two positions, and between two syncs. */
   readonly everyS: number
   readonly syncS: number
-  /** An old phone's battery is empty from this hour on, until it is charged at night. */
+  /** Hour from which an old phone's battery is empty, until it is charged at night. */
   readonly batteryHour: number
-  /** The phone has mobile data only where they sleep. */
+  /** Whether the phone has mobile data only at the place to sleep. */
   readonly isOfflineByDay: boolean
   readonly clock: Clock
-  /** Metres to the left of the way's middle. */
+  /** Distance to the left of the way's middle, in metres. */
   readonly sideM: number
   /** Mean number of check-ins at a station. */
   readonly zeal: number
@@ -44,7 +44,7 @@ export interface Person {
   readonly withdraws: boolean
 }
 
-/** The generator of a pilgrim's own numbers. */
+/** The random generator of a pilgrim. */
 export function randomOf(seed: number, who: number): Random {
   const random = createRandom((Math.imul(seed + 1, 0x9e3779b1) ^ Math.imul(who + 1, 0x85ebca6b)) >>> 0)
   random()
@@ -52,8 +52,8 @@ export function randomOf(seed: number, who: number): Random {
 }
 
 /**
- * Ids of a demo's pilgrims begin with `Ude30` (those with LINE) or `demo-`, so that operators of a running service find
- * them again.
+ * Ids of a demo's pilgrims begin with `Ude30` (those with LINE) or `demo-`, so that operators of a running
+ * service can find them.
  */
 export function userIdOf(seed: number, who: number, hasLine: boolean): string {
   if (!hasLine) return `demo-${seed}-${who}`

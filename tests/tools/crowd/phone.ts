@@ -1,4 +1,4 @@
-/** One pilgrim's phone: the offline queue of the client for points and check-ins, and a line of other calls. */
+/** One pilgrim's phone: the client's offline queue for points and check-ins, and a queue of other calls. */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { backoffMs, isTemporary } from '#shared/client/request-backoff.ts'
 import {
@@ -18,23 +18,23 @@ import { add, type Tally } from './tally.ts'
 
 export interface PhoneOptions {
   readonly person: Person
-  /** A client without an identity, which all phones share: fifty thousand of them need little memory so. */
+  /** A client without an identity, shared by all phones to save memory. */
   readonly shared: Client
-  /** Makes a client of a pilgrim. */
+  /** Creates a pilgrim's client. */
   readonly clientOf: (userId: string) => Client
   readonly departureMs: number
   readonly tally: Tally
-  /** Limit how many phones send points at once, and make other calls, which take the service longer. */
+  /** Limits how many phones send points at a time, and make other calls, which are slower. */
   readonly turns: Turns
   readonly callTurns: Turns
   readonly now: () => number
-  /** Spreads attempts after failures. */
+  /** Adds jitter to retries. */
   readonly random: Random
-  /** Ends all attempts. */
+  /** Aborts all attempts. */
   readonly signal: AbortSignal
 }
 
-/** A phone asks no more often whether the service still knows its pilgrim. */
+/** Minimum interval at which a phone checks whether the service still knows its pilgrim. */
 const KNOWN_FOR_MS = 300_000
 
 export type Call = (client: Client) => Promise<Answer<unknown>>
@@ -42,13 +42,15 @@ export type Call = (client: Client) => Promise<Answer<unknown>>
 export class Phone {
   readonly #options: PhoneOptions
   readonly #queue: TrackQueue
-  /** What was measured since the last sync. */
+  /** Points measured since the last sync. */
   #track: RecordedPoint[] = []
   #checkIns: { readonly point: RecordedPoint; readonly times: number }[] = []
   #calls: Call[] = []
   #sending: Promise<void> | null = null
   #calling: Promise<void> | null = null
-  /** When the service knew the pilgrim, epoch milliseconds; until it has taken a point, it need not. */
+  /**
+   * Last time that the service knew the pilgrim, epoch milliseconds; Infinity until it has accepted a point.
+   */
   #knownMs = Infinity
   #hadName = false
   #isErased = false
@@ -72,7 +74,7 @@ export class Phone {
   /** Whether the phone has a network. */
   isOnline = true
 
-  /** Points that wait on the phone. */
+  /** Number of points queued on the phone. */
   get held(): number {
     return this.#track.length + this.#checkIns.length
   }
@@ -90,8 +92,8 @@ export class Phone {
   }
 
   /**
-   * A call that is repeated until the service takes it or refuses it for good. It begins at once, or when the phone
-   * sends next.
+   * Makes a call, repeated until the service accepts it or rejects it for good. It starts at once, or when
+   * the phone sends next.
    */
   call(call: Call): void {
     if (this.#isErased) return
@@ -100,7 +102,7 @@ export class Phone {
     if (this.isOnline) void this.#makeCallsOnce()
   }
 
-  /** Sends what it holds. What is recorded meanwhile is part of it. */
+  /** Sends the queue, including what is recorded meanwhile. */
   async send(): Promise<void> {
     await this.#noteErasure()
     this.#sending ??= this.#sendPoints().finally(() => (this.#sending = null))
@@ -112,8 +114,8 @@ export class Phone {
   }
 
   /**
-   * What is sent after an erasure would bring the pilgrim back, as one without a name. So nothing is, once the phone
-   * has noticed. The pilgrims' app does the same.
+   * Sending after an erasure would register the pilgrim again, without a name. So the phone stops sending
+   * once it notices. The pilgrims' app does the same.
    */
   async #noteErasure(): Promise<void> {
     const { shared, person, tally, now, callTurns, signal } = this.#options
@@ -134,7 +136,7 @@ export class Phone {
     ;[this.#track, this.#checkIns, this.#calls] = [[], [], []]
   }
 
-  /** A place as the pilgrims' app puts it into a report. */
+  /** A position in the form of the pilgrims' app for a report. */
   placeOf({ lat, lng, clockS, accuracy }: Fix) {
     const at = new Date(this.#options.departureMs + clockS * 1_000).toISOString()
     return { lat, lng, accuracy, at }
@@ -169,7 +171,7 @@ export class Phone {
       }
   }
 
-  /** A check-in that is sent a second time: the service answers that it is a duplicate. */
+  /** A repeated check-in, which the service reports as a duplicate. */
   #again(point: RecordedPoint): () => Promise<Answer<unknown>> {
     const { tally, shared, person } = this.#options
     return async () => {
@@ -183,7 +185,7 @@ export class Phone {
     }
   }
 
-  /** Sends until the queue is empty, waiting as long as it says. */
+  /** Sends until the queue is empty, waiting as long as it requires. */
   async #empty(): Promise<void> {
     const { signal, tally, turns } = this.#options
     while (!signal.aborted) {
@@ -196,7 +198,7 @@ export class Phone {
         this.#isErased = true
         add(tally.rejected, 'erased', waiting.checkIns + waiting.points)
       }
-      // The service refuses for good (the event has ended): the phone keeps what it has.
+      // The service rejects for good (the event has ended): the phone keeps its points.
       if (stopped) return
       await pause((nextAttemptAt ?? Date.now() + 1_000) - Date.now(), signal)
     }
@@ -207,7 +209,7 @@ export class Phone {
     for (let failures = 0; !signal.aborted; failures++) {
       const answer = await turns.take(async () => (signal.aborted ? null : call()))
       if (answer === null || answer.ok) return
-      // A paused event is resumed some time.
+      // A paused event is resumed eventually.
       if (!isTemporary(answer.error) && answer.error.code !== 'paused') {
         add(tally.refused, answer.error.code)
         return
@@ -223,7 +225,7 @@ export async function pause(ms: number, signal: AbortSignal): Promise<void> {
   try {
     await sleep(Math.max(0, ms), undefined, { signal })
   } catch {
-    // Aborted: whoever waits looks at the signal.
+    // Aborted: the caller checks the signal.
   }
 }
 

@@ -1,4 +1,6 @@
-/** What a pilgrim does from joining to going home: walk, rest, sleep, ride a bus, check in, answer, complain. */
+/**
+ * A pilgrim's actions from joining to going home: walk, rest, sleep, take a bus, check in, answer, complain.
+ */
 import type { Act, Deed, Reported } from './acts.ts'
 import type { Random } from '#tests/helpers/random.ts'
 import type { Person } from './person.ts'
@@ -41,14 +43,14 @@ const phoneOf = (random: Random): string =>
 
 function* checkIn(trip: Trip): Generator<Act> {
   if (isDead(trip)) return
-  // Some phones send again what was answered. What was refused, they do not.
+  // Some phones repeat requests that were answered, but not rejected ones.
   const isAgain = trip.random() < 0.04
   const fix = fixOf(trip)
   const isRefused = Math.abs(fix.clockS - trip.atS) >= DAY_S
   yield act(trip, { kind: 'check-in', fix, times: isAgain && !isRefused ? 2 : 1 })
 }
 
-/** The deeds at a station, minutes apart. */
+/** The actions at a station, minutes apart. */
 function* atStation(trip: Trip): Generator<Act> {
   const { person, random } = trip
   let wanted = person.zeal
@@ -89,7 +91,7 @@ const reportOf = (random: Random, days: number): Reported => ({
   transport: { train: Math.round(150 * random()) },
 })
 
-/** The last deeds: the survey, the status, and what the phone still holds. */
+/** The last actions: the survey, the status, and the phone's queue. */
 function* goHome(trip: Trip): Generator<Act> {
   const { person, random, way } = trip
   if (person.withdraws) yield act(trip, { kind: 'status', status: 'withdrawn' })
@@ -112,16 +114,16 @@ const answersOf = (random: Random): Extract<Deed, { kind: 'survey' }>['answers']
   q10: pick(random, SUGGESTIONS),
 })
 
-/** Nobody is on the way later than this after the procession's end. */
+/** The latest time on the way, relative to the procession's end. */
 const LATEST_S = WALK_S + 6 * HOUR_S
-/** Riders take a bus when they are this far behind. */
+/** Riders this far behind take a bus. */
 const BEHIND_KM = 10
-/** Walkers who are this far behind go home. */
+/** Walkers this far behind go home. */
 const LOST_KM = 45
-/** Who is this far ahead waits for the procession. */
+/** Pilgrims this far ahead wait for the procession. */
 const AHEAD_KM = 4
 
-/** The trip of a pilgrim; `walked` is told the kilometres when it ends. */
+/** The trip of a pilgrim; `walked` receives the kilometres at its end. */
 export function* pilgrimage(
   person: Person,
   random: Random,
@@ -174,7 +176,7 @@ function* onwards(trip: Trip): Generator<Act> {
   yield* move(trip, next, paceKmh)
 }
 
-/** A rest at a station: short when behind, long when ahead, the night's or the day's sleep when it is time. */
+/** A rest at a station: short when behind, long when ahead, with sleep at night or by day. */
 function* rest(trip: Trip): Generator<Act> {
   const { person, random, way } = trip
   if (isSleepy(trip)) {

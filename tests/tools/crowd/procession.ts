@@ -1,10 +1,10 @@
-/** Where the procession is planned to be at a time. People join it, wait for it and catch up with it. */
+/** The procession's schedule. People join it, wait for it and catch up with it. */
 import type { Way } from './way.ts'
 
 export const HOUR_S = 3_600
 export const DAY_S = 24 * HOUR_S
 
-/** The days on the way there, at the turning point, and back. */
+/** Number of days of the way out, at the turning point, and back. */
 const THERE_DAYS = 4
 const REST_DAYS = 1
 const BACK_DAYS = 3
@@ -16,7 +16,7 @@ export const WALK_S = (THERE_DAYS + REST_DAYS + BACK_DAYS) * DAY_S
 const FROM_HOUR = 4
 const TO_HOUR = 21
 
-/** Fraction of a day's way that is done at an hour of the day. */
+/** Share of a day's way that is done by an hour of the day. */
 const doneBy = (hour: number): number => Math.min(Math.max((hour - FROM_HOUR) / (TO_HOUR - FROM_HOUR), 0), 1)
 
 /** Kilometre of the procession at a time. */

@@ -1,4 +1,4 @@
-/** The demo's route: two lines and their stations, where the file says they are. */
+/** The demo's route: two lines and their stations, at the positions given in the file. */
 import { expect, test } from 'bun:test'
 import { join } from 'node:path'
 import { z } from 'zod'
@@ -48,7 +48,7 @@ test('two lines, from Baishatun to Beigang and back, as long as they say', () =>
   const [there, back] = places as [Place[], Place[]]
   expect(there.at(-1)).toEqual(back[0])
   expect(back.at(-1)).toEqual({ lat: 24.5655, lng: 120.7083 })
-  // Apart from the end, so that who has come home is not taken for who sets out.
+  // Apart from the end, so that a pilgrim who has returned is not taken for one who sets out.
   const apartKm = kmBetween(there[0]!, back.at(-1)!)
   expect(apartKm).toBeGreaterThan(0.5)
   expect(apartKm).toBeLessThan(1)

@@ -1,4 +1,4 @@
-/** Sends what the crowd does, when it is due. */
+/** Sends the crowd's actions when they are due. */
 import { setImmediate as immediately } from 'node:timers/promises'
 import { createClient, type Fetch } from '#shared/client/index.ts'
 import type { Act } from './acts.ts'
@@ -18,31 +18,31 @@ export interface RunOptions {
   readonly fetch: Fetch
   readonly lineSecret: string | null
   readonly tally: Tally
-  /** Most points to measure. */
+  /** Maximum number of points to measure. */
   readonly maxPoints: number
-  /** Leaves out what is not a check-in or a track. */
+  /** Skips everything but check-ins and tracks. */
   readonly pointsOnly: boolean
-  /** Resolves when the service can take points; absent: always. */
+  /** Resolves when the service can accept points; absent: always. */
   readonly ready?: (() => Promise<void>) | undefined
   readonly signal: AbortSignal
-  /** Told the simulated time, seconds since the departure, as it passes. */
+  /** Called with the simulated time, seconds since the departure, as it passes. */
   readonly passed: (atS: number) => void
 }
 
-/** Requests at the same time: with points, and others. */
+/** Concurrent requests: with points, and others. */
 const REQUESTS = { points: 64, others: 8 }
-/** While more phones than this wait for their turn, the simulation waits, too. */
+/** While more phones than this wait for their turn, the simulation waits too. */
 const WAITING = 128
-/** A phone that holds this many points sends them as soon as it has a network. */
+/** A phone with this many points sends them as soon as it has a network. */
 const HOLDS = 400
-/** Points on all phones: more means that the service cannot keep up, so the simulation waits. */
+/** Maximum number of points on all phones: beyond it the service cannot keep up, so the simulation waits. */
 const HELD_MAX = { base: 300_000, perPilgrim: 200 }
 const LOOK_AGAIN_MS = 50
 const ACTS_AT_ONCE = 2_000
 
 const POINTS = new Set<Act['deed']['kind']>(['point', 'check-in', 'network', 'sync'])
 
-/** Runs the crowd to its end, or until the signal. Resolves when everything is sent that could be. */
+/** Runs the crowd to its end, or until the signal aborts. Resolves when everything possible is sent. */
 export async function runCrowd(options: RunOptions): Promise<void> {
   const { crowd, timetable, tally, signal } = options
   const [turns, callTurns] = [createTurns(REQUESTS.points, options.ready), createTurns(REQUESTS.others)]
@@ -58,13 +58,14 @@ export async function runCrowd(options: RunOptions): Promise<void> {
   let isHistory = timetable.fromS > 0
   let acts = 0
   for (const act of crowd.acts()) {
-    // Days of history are due at once: the line of figures and Ctrl-C have their turn all the same.
+    // Days of history are due at once: yield, so that the status line and Ctrl-C still work.
     if (++acts % ACTS_AT_ONCE === 0) await immediately()
     if (options.pointsOnly && !POINTS.has(act.deed.kind)) continue
     if (isHistory && !isTold(act, crowd)) continue
     if (signal.aborted || tally.recorded >= options.maxPoints) break
     if (isHistory && act.atS > timetable.fromS) {
-      // Phones that were without a network for days find it now. Who joined last holds least and is on the way: first.
+      // Phones that were offline for days are online now. Pilgrims who joined last have the fewest points:
+      // they go first.
       isHistory = false
       for (const phone of [...phones.values()].reverse()) if (phone.isOnline) send(phone)
     }
@@ -81,7 +82,7 @@ export async function runCrowd(options: RunOptions): Promise<void> {
   await line.done()
 }
 
-/** The phones, each made when its pilgrim does something for the first time. */
+/** The phones, each created at its pilgrim's first action. */
 function createPhones(
   { crowd, timetable, baseUrl, fetch, tally, signal }: RunOptions,
   lanes: { readonly turns: Turns; readonly callTurns: Turns },
@@ -113,15 +114,17 @@ function createPhones(
   }
 }
 
-/** Points that phones hold. */
+/** Number of points on the phones. */
 const heldOf = ({ recorded, points, rejected }: Tally): number =>
   recorded - points - [...rejected.values()].reduce((sum, count) => sum + count, 0)
 
-/** Whether the history has this act: in a large crowd only some say more of themselves than their name. */
+/**
+ * Whether the history includes this action: in a large crowd only some pilgrims do more than set their name.
+ */
 const isTold = ({ who, deed }: Act, { thinner }: Crowd): boolean =>
   POINTS.has(deed.kind) || deed.kind === 'profile' || who % thinner < 1
 
-/** Whether a phone sends now: at a sync, when the network is back, and at once what people do on purpose. */
+/** Whether a phone sends now: at a sync, when the network is back, and at once after a deliberate action. */
 function sendsAt({ deed }: Act, isHistory: boolean, phone: Phone): boolean {
   return phone.held >= HOLDS || (!isHistory && deed.kind !== 'point')
 }

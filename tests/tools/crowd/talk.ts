@@ -1,4 +1,4 @@
-/** Names and words of the demo's people. All are invented; any likeness is chance. */
+/** Names and texts of the demo's people. All are fictional; any resemblance is coincidental. */
 
 export const NAMES: Readonly<
   Record<string, { readonly family: readonly string[]; readonly given: readonly string[] }>
@@ -55,7 +55,7 @@ export const FEEDBACK: readonly (readonly [category: string, description: string
   ['other', '希望明年可以看到家人走到哪裡。'],
 ]
 
-/** What people write to the bot. */
+/** Messages to the bot. */
 export const QUESTIONS: Readonly<Record<string, readonly string[]>> & Record<'zh-TW', readonly string[]> = {
   'zh-TW': ['我的等級', '碳足跡', '打卡', '媽祖現在到哪裡？', '謝謝'],
   'zh-CN': ['我的等级', '打卡', '帮助'],
@@ -63,7 +63,7 @@ export const QUESTIONS: Readonly<Record<string, readonly string[]>> & Record<'zh
   en: ['my level', 'carbon', 'help'],
 }
 
-/** Answers of the survey: the values that the pilgrims' app sends for each question. */
+/** Survey answers: the values that the pilgrims' app sends for each question. */
 export const SURVEY = {
   q1: ['first', 'few', 'often'],
   q2: ['alone', 'family', 'friends', 'group'],

@@ -1,7 +1,7 @@
-/** Counters of what the crowd has sent and what the service answered. */
+/** Counters of the crowd's requests and the service's responses. */
 
 export interface Tally {
-  /** Points that phones have measured, check-ins among them. */
+  /** Points measured by phones, including check-ins. */
   recorded: number
   /** Points that the service has stored durably. */
   points: number
@@ -14,9 +14,9 @@ export interface Tally {
   feedback: number
   /** Other calls that succeeded: profiles, consents, phone numbers, reports, statuses, messages to the bot. */
   others: number
-  /** Other calls that wait. */
+  /** Other pending calls. */
   callsWaiting: number
-  /** Failures that were followed by another attempt, and refusals for good, by code. */
+  /** Failures followed by another attempt, and permanent rejections, by code. */
   readonly retried: Map<string, number>
   readonly refused: Map<string, number>
 }

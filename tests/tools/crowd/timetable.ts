@@ -1,10 +1,10 @@
-/** When what the crowd does is sent: simulated time against the time of the service. */
+/** When the crowd's actions are sent: simulated time compared with the service's time. */
 import { DAY_S, HOUR_S, WALK_S } from './procession.ts'
 
 export interface Timetable {
   /** Epoch milliseconds of the departure. */
   readonly departureMs: number
-  /** What was before this time (seconds since the departure) is sent at once; from then on at the speed. */
+  /** Actions before this time (seconds since the departure) are sent at once; later ones at the speed. */
   readonly fromS: number
   readonly speed: number
 }
@@ -13,26 +13,28 @@ export interface Timetable {
 const ZONE_MS = 8 * HOUR_S * 1_000
 const DAY_MS = DAY_S * 1_000
 
-/** The two beginnings on the seventh day: one of them was 5 to 23 hours ago, whatever the time is now. */
+/** The two possible starts on the seventh day: one of them was 5 to 23 hours ago, at any time of day. */
 const BEGINNINGS_S = [6 * DAY_S + 5 * HOUR_S, 6 * DAY_S + 12 * HOUR_S] as const
 const AGO_MS = { least: 5 * HOUR_S * 1_000, most: 23 * HOUR_S * 1_000 }
 
-/** Without a speed, the crowd is in the present after this time; it is never slower than the least speed. */
+/**
+ * Without a speed, the crowd reaches the present after this time; it is never slower than the minimum speed.
+ */
 const CATCH_UP_S = 60
 const LEAST_SPEED = 60
 
-/** The latest time before `nowMs` with the hour of the day of a simulated time. */
+/** The latest time before `nowMs` with the same time of day as a simulated time. */
 function latest(ofS: number, nowMs: number): number {
   const hourMs = (ofS * 1_000) % DAY_MS
   return nowMs - ((((nowMs + ZONE_MS - hourMs) % DAY_MS) + DAY_MS) % DAY_MS)
 }
 
 /**
- * Chooses the timetable. Simulated time is always behind the service's clock, because nobody can be where they will
- * be tomorrow; when it has caught up, the crowd walks on in real time.
- * @param speed n-times real time; `null`: so fast that the crowd is soon in the present
- * @param from hours since the departure; `null`: the seventh day, so that all levels are there; `'whole'`: the whole
- * walk lies in the past
+ * Chooses the timetable. Simulated time is always behind the service's clock, because nobody can be in
+ * tomorrow's place; when it has caught up, the crowd walks on in real time.
+ * @param speed multiple of real time; `null`: fast enough that the crowd soon reaches the present
+ * @param from hours since the departure; `null`: the seventh day, so that all levels exist; `'whole'`: the
+ *   whole walk is in the past
  */
 export function chooseTimetable(
   from: number | 'whole' | null,
@@ -59,7 +61,7 @@ function beginningOf(from: number | 'whole' | null, nowMs: number): Omit<Timetab
   return { departureMs: beganMs - fromS * 1_000, fromS }
 }
 
-/** When something is sent: epoch milliseconds; the demo began at `beganMs`. */
+/** When an action is sent: epoch milliseconds; the demo began at `beganMs`. */
 export const dueMs = ({ departureMs, fromS, speed }: Timetable, atS: number, beganMs: number): number =>
   atS <= fromS
     ? beganMs

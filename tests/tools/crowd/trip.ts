@@ -1,4 +1,6 @@
-/** A pilgrim's trip: a generator of deeds in order of time. Its state is small, whatever the trip's length. */
+/**
+ * A pilgrim's trip: a generator of actions in order of time. Its state is small, whatever the trip's length.
+ */
 import type { Act, Deed, Fix } from './acts.ts'
 import type { Random } from '#tests/helpers/random.ts'
 import type { Person } from './person.ts'
@@ -21,14 +23,14 @@ const DEAD_ZONES: readonly (readonly [fromKm: number, toKm: number])[] = [
 /** Whether a phone has a network at a kilometre. */
 const hasNetwork = (km: number): boolean => DEAD_ZONES.every(([fromKm, toKm]) => km < fromKm || km >= toKm)
 
-/** Seconds between two positions of a phone that rests. */
+/** Seconds between two positions of a resting phone. */
 const RESTING_S = 600
-/** Seconds between two positions before the time from which a demo shows every step: moving, and at rest. */
+/** Seconds between two positions before the detailed part of a demo: moving, and at rest. */
 const SPARSE_S = { moving: 1_200, resting: 7_200 }
 
 /**
- * Before a time (seconds since the departure) phones measure few positions; in a large crowd fewer still, `thinner`
- * times.
+ * Before a time (seconds since the departure) phones measure few positions; in a large crowd fewer by the
+ * factor `thinner`.
  */
 export interface Sparse {
   readonly untilS: number
@@ -42,10 +44,10 @@ export interface Trip {
   readonly sparse: Sparse
   atS: number
   km: number
-  /** Kilometres moved, back and forth. */
+  /** Kilometres moved, in either direction. */
   movedKm: number
   isOnline: boolean
-  /** At a place with a network of its own, such as the temple where they sleep. */
+  /** Whether the pilgrim is at a place with a network, such as the temple where they sleep. */
   isAtBase: boolean
   nextSyncS: number
   measuredS: number
@@ -78,11 +80,11 @@ export const act = ({ person, atS }: Trip, deed: Deed): Act => ({ atS, who: pers
 export const isDead = ({ person, atS, isAtBase }: Trip): boolean =>
   !isAtBase && hourOf(atS) >= person.batteryHour
 
-/** Standard deviation of the position's error, metres, and how much of it the next position keeps. */
+/** Standard deviation of the position's error, metres, and how much of it the next position inherits. */
 const ERROR_M = 6
 const KEEPS = 0.96
 
-/** The position that the phone measures, at the time that its clock shows. */
+/** The position measured by the phone, with the time of its clock. */
 export function fixOf(trip: Trip, mode?: Fix['mode']): Fix {
   const { random } = trip
   const gust = ERROR_M * Math.sqrt((1 - KEEPS * KEEPS) * 3)
@@ -92,7 +94,7 @@ export function fixOf(trip: Trip, mode?: Fix['mode']): Fix {
   return { ...lastPlaceOf(trip), accuracy, ...(mode === undefined ? {} : { mode }) }
 }
 
-/** The place that the phone knows without measuring again. */
+/** The phone's position without measuring again. */
 export function lastPlaceOf({ person, way, km, east, north, atS }: Trip): Fix {
   const { lat, lng } = moved(way.at(km, person.sideM), east, north)
   const { offsetS, untilS } = person.clock
@@ -104,7 +106,7 @@ export function lastPlaceOf({ person, way, km, east, north, atS }: Trip): Fix {
   }
 }
 
-/** The phone finds or loses the network, and syncs when it is time to. */
+/** The phone finds or loses the network, and syncs when it is due. */
 export function* connect(trip: Trip): Generator<Act> {
   const { person, atS, km, isAtBase } = trip
   const online = isAtBase || (!person.isOfflineByDay && hasNetwork(km) && !isDead(trip))
@@ -123,7 +125,7 @@ export function* connect(trip: Trip): Generator<Act> {
 const stepOf = ({ atS, sparse: { untilS, thinner } }: Trip, sparseS: number, detailedS: number): number =>
   atS < untilS ? sparseS * thinner : detailedS
 
-/** Measures a position, unless the battery is empty, or the history of a large crowd has one that is near in time. */
+/** Measures a position, unless the battery is empty, or a large crowd's history has one close in time. */
 function* measure(trip: Trip, mode?: Fix['mode']): Generator<Act> {
   const { atS, measuredS, sparse } = trip
   const isThin = sparse.thinner > 1 && atS < sparse.untilS

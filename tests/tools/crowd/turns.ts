@@ -2,7 +2,7 @@
 export interface Turns {
   /** Runs a task when it is its turn. */
   take<T>(task: () => Promise<T>): Promise<T>
-  /** Tasks that wait for their turn. */
+  /** Number of tasks that wait for their turn. */
   readonly waiting: number
   /** Resolves when a turn has ended. */
   ended(): Promise<void>
@@ -28,7 +28,7 @@ export function createTurns(most: number, ready: () => Promise<void> = async () 
         await ready()
         return await task()
       } finally {
-        // The turn is handed on, so that nobody who comes now takes it first.
+        // The turn is passed on directly, so that no newcomer takes it first.
         const next = waiting.shift()
         if (next === undefined) running--
         else next()

@@ -1,4 +1,7 @@
-/** The demo's way: places by kilometre, and stations. Reads a GeoJSON file with lines (walked in order) and points. */
+/**
+ * The demo's way: positions by kilometre, and stations. Reads a GeoJSON file with lines (in walking order)
+ * and points.
+ */
 import { readFileSync } from 'node:fs'
 import type { Client } from '#shared/client/index.ts'
 import { unpackLines } from '#shared/core/rules/along-route.ts'
@@ -53,10 +56,10 @@ export function readWay(path = ROUTE_FILE): Way {
   return wayOf(lines, stations)
 }
 
-/** The share of the way that the procession goes in the days before its rest, where no turning point is known. */
+/** Share of the way that the procession covers before its rest, if no turning point is known. */
 const TURN = 4 / 7
 
-/** The way of a service. @throws ReplayFault if its owner has set none */
+/** The way from a service. @throws ReplayFault if its owner has set none */
 export async function fetchWay(client: Pick<Client, 'readRoute'>): Promise<Way> {
   const answer = await client.readRoute()
   if (!answer.ok) throw new ReplayFault(answer.error.message)
@@ -76,7 +79,10 @@ export async function fetchWay(client: Pick<Client, 'readRoute'>): Promise<Way> 
   return { ...way, turnKm: lengthKm * TURN, stations: ends }
 }
 
-/** @param lines in walking order, each beginning where the one before ends; the first one ends at the turning point */
+/**
+ * @param lines in walking order, each starting where the previous one ends; the first one ends at the turning
+ *   point
+ */
 function wayOf(lines: readonly (readonly Place[])[], stations: readonly Station[]): Way {
   const places = lines.flatMap((line, i) => (i === 0 ? line : line.slice(1)))
   const alongKm = [0]

@@ -13,7 +13,7 @@ export interface Existing {
   readonly shares: readonly string[]
 }
 
-/** Pilgrims of the app with a walk, a link and a tracker each. */
+/** App pilgrims with a walk, a link and a tracker each. */
 export async function createExisting(stack: TestStack): Promise<Existing> {
   const { key } = await newTracker(stack, 'fuzz-tracker')
   const [trackers, shares]: [string[], string[]] = [[], []]
@@ -33,7 +33,7 @@ export async function createExisting(stack: TestStack): Promise<Existing> {
   return { trackerKey: key, trackers, shares }
 }
 
-/** Values of a parameter in a path that exist; none where requests make their own. */
+/** Existing values of a path parameter; none if requests generate their own. */
 export function existingValues(
   { trackerKey, trackers, shares }: Existing,
   path: string,

@@ -1,4 +1,4 @@
-/** Every invalid request gets a proper refusal. `bun run test:fuzz` sends many more requests. */
+/** Every invalid request gets a proper error. `bun run test:fuzz` sends many more requests. */
 import { expect, test } from 'bun:test'
 import { flushed, healthOf } from '#tests/helpers/test-stack.ts'
 import { describeBothStacks } from '#tests/helpers/open-test-stack.ts'
@@ -41,7 +41,7 @@ describeBothStacks(
         )
         for (const line of report.away) console.log(`${stack.kind}: ${line}`)
         expect(report.findings.map(({ operation, fault }) => `${operation}: ${fault}`)).toEqual([])
-        // Nothing reached the database that it refuses: that would alert the owner.
+        // Nothing reached the database that it rejects, which would alert the owner.
         expect(stack.complaints()).toEqual([])
         await flushed(stack)
         expect(await healthOf(stack)).toMatchObject({ status: 'ok', db: 'ok', kv: 'ok', objects: 'ok' })

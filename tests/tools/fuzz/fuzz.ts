@@ -96,13 +96,13 @@ const byOperation = new Map(
   ENDPOINTS.map((endpoint) => [`${endpoint.method} ${pathOf(endpoint.path)}`, endpoint]),
 )
 
-/** Tracker apps keep their points on a 503: that is how they are told to wait, for a pause or for a wrong clock. */
+/** Tracker apps keep their points on a 503, which makes them wait during a pause or with a wrong clock. */
 const isToldToWait = ({ operation, method }: FuzzRequest, { status, body }: Answer): boolean =>
   status === 503 &&
   operation.includes('/ingest/') &&
   (method === 'HEAD' || /"code":"(paused|too-slow)"|lie in the future/.test(body.toString()))
 
-/** The runtime refuses a head of more than 16 kB before any code of the service runs. */
+/** The runtime rejects a head of more than 16 kB before any code of the service runs. */
 const isLongHead = ({ target }: FuzzRequest, { status }: Answer): boolean =>
   status === 431 && target.length > 15_000
 
@@ -122,11 +122,11 @@ function statusFault(request: FuzzRequest, answer: Answer, declared: readonly nu
 const isReport = ({ operation }: FuzzRequest, status: number): boolean =>
   operation === 'GET /health' && status === 503
 
-/** The page of a link is for people: it refuses with a page. */
+/** The share page is for people: its errors are pages. */
 const isPage = ({ operation }: FuzzRequest, text: string): boolean =>
   operation === 'GET /s/{file}' && text.startsWith('<!doctype html>')
 
-/** A refusal is a sentence in the common envelope. */
+/** An error is a sentence in the common envelope. */
 function envelopeFault(request: FuzzRequest, answer: Answer): string | null {
   const { status, headers, body } = answer
   if (
@@ -222,7 +222,7 @@ function faultOf(request: FuzzRequest, outcome: Outcome, declared: readonly numb
   )
 }
 
-/** Rate limits above what the fuzzer sends, and Web Push to a place where nothing answers. */
+/** Rate limits above the fuzzer's rate, and Web Push to an address where nothing responds. */
 export const UNLIMITED = {
   ...newPushKeys(),
   EVENT_PUSH_SERVICES: '127.0.0.1:9',
@@ -369,7 +369,7 @@ export async function fuzz(
 /** After this many refused writes, one is checked for a pilgrim that it left behind. */
 const TRACED = 10
 
-/** A refused request must store nothing, not even the pilgrim whom it names. */
+/** A rejected request must store nothing, not even the pilgrim whom it names. */
 function createTrace(stack: TestStack) {
   let refused = 0
   // During shrinking a variant of the request may be accepted.
@@ -380,7 +380,7 @@ function createTrace(stack: TestStack) {
     if (!sound || ![400, 413].includes(outcome.status) || accepted.has(userId)) return null
     if (++refused % TRACED !== 0) return null
     const { status } = await stack.fetch(`/api/event/user/${userId}`)
-    // What cannot be an id is refused here, too.
+    // Values that cannot be ids are rejected here too.
     return status === 404 || status === 400
       ? null
       : `refused with ${outcome.status}, and yet the pilgrim is known (${status})`

@@ -96,7 +96,7 @@ function spreadsheets(stack: TestStack): void {
     const csv = await (await read(stack, 'admin/surveys', { Accept: 'text/csv' })).text()
     const cells = [...csv.matchAll(/"((?:[^"]|"")*)"(?:,|\r\n)/g)].map(([, cell]) => cell!)
     expect(cells.length).toBeGreaterThan(100)
-    // No text is outside of a cell.
+    // No text is outside a cell.
     expect(csv.replaceAll(/"((?:[^"]|"")*)"(?:,|\r\n)/g, '')).toBe('')
     expect(cells.filter((cell) => /^[\s]*[=+\-@]/.test(cell))).toEqual([])
   })

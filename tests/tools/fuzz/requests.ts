@@ -145,7 +145,7 @@ const parsed = (body: string | undefined): unknown => {
   }
 }
 
-/** A JSON body for an operation: of tracker apps, any app's. @param usual bodies by its schema */
+/** A JSON body for an operation; for tracker apps, any app's. @param usual bodies from its schema */
 const tracker = (operation: string, usual: fc.Arbitrary<unknown>): fc.Arbitrary<unknown> =>
   operation.includes('/ingest/')
     ? fc.oneof(
@@ -396,7 +396,7 @@ function bodyOf(operation: string, { requestBody }: Operation): fc.Arbitrary<Bod
   )
 }
 
-/** What requests may know. */
+/** Values that requests may use. */
 export interface Known {
   /** Tokens of operators. */
   readonly tokens: readonly string[]

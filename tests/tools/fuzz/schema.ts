@@ -23,12 +23,15 @@ export interface Schema {
   readonly format?: string
 }
 
-/** Number of pilgrims of the app. */
+/** Number of app pilgrims. */
 export const APP_IDS = 40
-/** An id as the app makes it, which opens its pilgrim's own data. */
+/** An id in the app's format, which gives access to its pilgrim's own data. */
 export const appId = (n: number): string => `w-${String(n).padStart(26, '0')}`
 
-/** Mostly a new pilgrim (`fuzz-…`); sometimes one whom many requests name, or whom messages reach, or of the app. */
+/**
+ * Mostly a new pilgrim (`fuzz-…`); sometimes one used by many requests, one reachable by messages, or an app
+ * pilgrim.
+ */
 export const userId = fc.oneof(
   {
     weight: 3,
@@ -91,7 +94,7 @@ const NAMED: Readonly<Record<string, fc.Arbitrary<unknown>>> = {
   picture_url: url,
   screenshot_url: url,
   image_url: url,
-  // A device of Web Push: a point of the curve, and an address that the settings of the fuzzed service allow.
+  // A Web Push device: a point on the curve, and an address allowed by the fuzzed service's settings.
   p256dh: fc.constant(
     'BCVxsr7N_eNgVRqvHtD0zTZsEc6-VV-JvLexhqUzORcxaOzi6-AYWXvTBHm4bjyPjs7Vd8pZGH6SRpkNtoIAiw4',
   ),
@@ -126,7 +129,7 @@ function stringOf({ format, pattern, minLength = 0, maxLength = 40 }: Schema): f
   if (format === 'uri') return url
   if (pattern !== undefined)
     return fc.stringMatching(new RegExp(pattern), {
-      // A pattern may demand more of one kind.
+      // A pattern may require more of one kind.
       maxLength: Math.max(
         Math.min(maxLength, 12),
         ...[...pattern.matchAll(/\{(\d+)/g)].map(([, n]) => Number(n)),

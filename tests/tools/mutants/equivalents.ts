@@ -2,7 +2,7 @@
 import type { Mutant } from './mutations.ts'
 
 interface Equivalent extends Pick<Mutant, 'file' | 'original' | 'replacement'> {
-  /** Set where the same change elsewhere in the file is not equivalent. */
+  /** Set if the same change elsewhere in the file is not equivalent. */
   readonly code?: string
   readonly why: string
 }

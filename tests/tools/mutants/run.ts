@@ -50,9 +50,9 @@ async function inWorkplaces<T>(work: (directory: string) => Promise<T>): Promise
 }
 
 /**
- * @param root of the copied tree
- * @param directory where the copy is made
- * @param thorough whether each test is run on every driver, as in `bun run test:all`
+ * @param root root of the copied tree
+ * @param directory where the copy is created
+ * @param thorough whether each test runs on every driver, as in `bun run test:all`
  */
 async function openWorkplace(root: string, directory: string, thorough: boolean): Promise<Workplace> {
   const tree = await mkdtemp(join(directory, 'tree-'))
@@ -162,7 +162,9 @@ async function copyTree(root: string, tree: string): Promise<void> {
   await symlink(join(root, 'node_modules'), join(tree, 'node_modules'))
 }
 
-/** A test is late when it takes this many times as long as without a fault, plus a margin for a busy machine. */
+/**
+ * A test is late if it takes this many times as long as without a fault, plus a margin for a busy machine.
+ */
 const LATE_TIMES = 4
 const LATE_MORE_MS = 30_000
 /** Timeout and assumed time of a test file that has not been measured yet. */
@@ -281,7 +283,7 @@ async function judge(
 
 /**
  * Runs a test file without a fault, unless it has passed before.
- * @returns its failure: then it says nothing of a mutant
+ * @returns its failure, in which case it says nothing about a mutant
  */
 async function failureWithoutFault(
   place: Workplace,

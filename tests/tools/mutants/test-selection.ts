@@ -1,4 +1,7 @@
-/** Selects the tests that should detect a fault in a file: those that import it, and those of its row in a table. */
+/**
+ * Selects the tests that should detect a fault in a file: those that import it, and those of its row in a
+ * table.
+ */
 import { readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 
@@ -100,7 +103,7 @@ export const ROOMS: readonly Room[] = [
   },
 ]
 
-/** The assumed distance of a test that starts the whole service. */
+/** The assumed import distance of a test that starts the whole service. */
 const THROUGH_PROCESSES = 4
 
 export interface Candidate {
@@ -109,7 +112,7 @@ export interface Candidate {
   readonly distance: number
 }
 
-/** Source files in a folder, or the file itself, as paths from the root. @throws Error where there is none */
+/** Source files in a folder, or the file itself, as paths from the root. @throws Error if there are none */
 export function sourcesIn(root: string, path: string): string[] {
   const files = path.endsWith('.ts')
     ? [...new Bun.Glob(path).scanSync({ cwd: root })]
@@ -157,7 +160,7 @@ export function createSelection(root: string): (file: string) => Candidate[] {
   }
 }
 
-/** How many imports lead from a file to each that it needs. */
+/** Number of imports from a file to each of its dependencies. */
 function walk(from: string, importsOf: (file: string) => readonly string[]): ReadonlyMap<string, number> {
   const distances = new Map([[from, 0]])
   for (const [file, distance] of distances)
@@ -167,7 +170,7 @@ function walk(from: string, importsOf: (file: string) => readonly string[]): Rea
 
 const transpiler = new Bun.Transpiler({ loader: 'ts' })
 
-/** Files of this tree that a file imports, types left out. */
+/** Files of this tree that a file imports, except types. */
 function readImports(root: string, file: string): string[] {
   const text = readFileSync(join(root, file), 'utf8')
   return transpiler.scanImports(text).flatMap(({ path }) => {

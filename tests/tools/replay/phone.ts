@@ -1,4 +1,4 @@
-/** Calls of the service as a phone makes them: what failed is repeated for a while. */
+/** Calls of the service as made by a phone: failed calls are repeated for a while. */
 import { X509Certificate } from 'node:crypto'
 import { join } from 'node:path'
 import type { Answer, ClientError } from '#shared/client/answer.ts'
@@ -54,7 +54,7 @@ export async function persist<T>(
     const sentence = sentenceOf(url, error)
     if (!isTemporary(error) || isAboutCertificate(error)) throw new ReplayFault(sentence)
     if (failures + 1 === TRIES) throw new ReplayFault(`Given up after ${TRIES} tries. ${sentence}`)
-    // A wait of no second would be a loop.
+    // Without a minimum wait this would be a busy loop.
     await wait(backoffMs(failures, Math.max(1, error.retryAfter ?? 0), 0), sentence)
   }
 }

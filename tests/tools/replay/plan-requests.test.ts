@@ -24,7 +24,7 @@ const plan = (points: readonly RecordedPoint[], choices: Partial<Choices> = {}):
     NOW,
   )
 
-/** Kind and time of everything that is sent, in order. */
+/** Kind and time of all requests, in order. */
 const sent = ({ steps }: Plan): string[] =>
   steps.flatMap((step) =>
     step.kind === 'check-in'
@@ -121,7 +121,7 @@ describe('time', () => {
         const carried = step.kind === 'check-in' ? [step.body] : step.body.points
         for (const { timestamp } of carried) {
           const t = Date.parse(timestamp)
-          // The moved end is rounded to a millisecond.
+          // The shifted end is rounded to a millisecond.
           expect(t).toBeLessThanOrEqual(NOW + step.dueMs + 1)
           expect((t - (planned.endMs - spanMs)) / speed).toBeLessThanOrEqual(step.dueMs + 1e-6)
         }

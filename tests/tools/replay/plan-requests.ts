@@ -5,7 +5,7 @@ import { shuffled } from '#tests/helpers/random.ts'
 import type { Options } from './options.ts'
 import { ReplayFault } from './phone.ts'
 
-/** Most points of a request. With every digit that a file may have, they are less than the limit of a body. */
+/** Maximum number of points per request. Even with all possible digits they are below the body limit. */
 const BATCH = 500
 /** Seconds between two batches of a paced replay: six per minute, below the limit of ten. */
 const PACED_BATCH_S = 10
@@ -30,14 +30,15 @@ export interface Plan {
   readonly steps: readonly Step[]
   /** Number of track points in all steps, including repetitions. */
   readonly points: number
-  /** End of the whole track, epoch milliseconds; the other half, or another attempt, needs the same. */
+  /** End of the whole track, epoch milliseconds; the other half, or another attempt, needs the same end. */
   readonly endMs: number
 }
 
 type Choices = Pick<Options, 'user' | 'end' | 'speed' | 'half' | 'shuffle' | 'repeat'>
 
 /**
- * Plans a replay. The track is moved before it is halved, so that two halves with the same end are the whole.
+ * Plans a replay. The track is shifted in time before it is halved, so that two halves with the same end form
+ * the whole.
  * @param nowMs start of the replay, epoch milliseconds
  * @throws ReplayFault if the chosen half is empty
  */
@@ -68,7 +69,10 @@ export function planReplay({ points: all }: RecordedFile, choices: Choices, nowM
   return { steps, points: points.length * (repeat ? 2 : 1), endMs }
 }
 
-/** A paced replay ends when its last point is sent: at real time each point then carries the time of sending. */
+/**
+ * A paced replay ends when its last point is sent: at real-time speed each point then has the time of its
+ * sending.
+ */
 function endOf(last: RecordedPoint, first: RecordedPoint, { end, speed }: Choices, nowMs: number): number {
   if (end === 'recorded') return last.t
   if (end !== 'now') return end
@@ -84,7 +88,7 @@ const asSent = ({ lat, lng, t, altitude, accuracy }: RecordedPoint): SentPoint =
   source: 'replay',
 })
 
-/** Splits points in their order, by number and by the time from the first to the last. */
+/** Splits points in order, by number and by time span. */
 function batches(points: readonly RecordedPoint[], maxSpanMs: number): RecordedPoint[][] {
   const cut: RecordedPoint[][] = []
   for (const point of points) {

@@ -6,7 +6,7 @@ import {
 } from '#shared/core/recorded-file/read-recorded-file.ts'
 import { ReplayFault } from './phone.ts'
 
-/** @throws ReplayFault if there is no such file, or if it holds no walk that can be replayed */
+/** @throws ReplayFault if there is no such file, or it contains no walk that can be replayed */
 export async function readWalk(path: string): Promise<RecordedFile> {
   const file = await Bun.file(path)
     .bytes()

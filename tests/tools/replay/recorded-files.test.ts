@@ -1,4 +1,4 @@
-/** `bun run replay` reads what recorders write. Each file is one that it refused, or of which it counted too much. */
+/** `bun run replay` reads the files of recorders. Each of these was once rejected, or counted too high. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -97,7 +97,7 @@ test('no distance is measured to places that the recorder knows to be rough', as
     return `<trkpt lat="${isRough ? lat + 0.01 : lat}" lon="${lng}">${time}${accuracy}</trkpt>`
   })
   const { out } = await dryRun('health.gpx', gpx(`<trk><trkseg>${places.join('')}</trkseg></trk>`))
-  // The places beside a rough one are further apart than 30 s, so the last segment ends at the last place.
+  // The places next to a rough one are more than 30 s apart, so the last segment ends at the last place.
   expect(out).toContain('length      2.23 km')
   expect(out).toContain('carbon      0.000 kg')
 })

@@ -1,10 +1,10 @@
 /** Generated walks for the tests of the replay. */
 import type { RecordedPoint } from '#shared/core/recorded-file/read-recorded-file.ts'
 
-/** A degree of latitude in metres, near enough to choose speeds by. */
+/** A degree of latitude in metres, precise enough for choosing speeds. */
 const M_PER_DEGREE = 111_195
 
-/** A walk due north: a point every `stepS` seconds at `kmh`, from 2026-04-12T01:00:00Z on. */
+/** A walk due north: a point every `stepS` seconds at `kmh`, from 2026-04-12T01:00:00Z. */
 export function walk(
   count: number,
   { stepS = 20, kmh = 4.5 }: { readonly stepS?: number; readonly kmh?: number } = {},

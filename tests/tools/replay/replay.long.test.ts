@@ -1,4 +1,7 @@
-/** The replay as people run it, against the embedded run: however a track arrives, the pilgrim comes out the same. */
+/**
+ * The replay as used by people, on the embedded run: however a track arrives, the pilgrim's figures are the
+ * same.
+ */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -42,7 +45,7 @@ const run = (args: string, dataDir = service.dataDir) =>
   })
 
 async function flushed(): Promise<void> {
-  // A report may be a second old: only one that knows of a later flush tells of this moment.
+  // A report may be a second old: only one with a later flush describes this moment.
   const calledAt = new Date().toISOString()
   await until(async () => {
     const { buffer_size, last_flush } = Health.parse(await (await service.fetch('/health')).json())

@@ -65,7 +65,7 @@ async function wait(ms: number, why: string): Promise<void> {
   await Bun.sleep(ms)
 }
 
-/** Sends all steps, each when it is due. An error message says how to continue without counting points twice. */
+/** Sends all steps when they are due. An error message says how to continue without counting points twice. */
 async function send(plan: Plan, client: ReturnType<typeof createClient>): Promise<Tally> {
   const { url } = options
   const startMs = performance.now()

@@ -40,7 +40,7 @@ export function recordingLines(recording: RecordedFile): string[] {
   ]
 }
 
-/** What of the file is not sent, and which times were corrected. */
+/** Points of the file that are not sent, and corrected times. */
 export const leftOutLine = ({ leftOut, redated }: RecordedFile): string =>
   [
     `${count(leftOut.untimed)} without a time`,

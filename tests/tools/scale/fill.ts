@@ -19,18 +19,18 @@ import { point } from '#tests/scheduler/walks.ts'
 const SECOND_MS = 1_000
 const SLICE = 5_000
 const SUBMISSIONS_AT_ONCE = 500
-/** This share of all pilgrims records with two devices, of which one always sends late. */
+/** Share of pilgrims who record with two devices, one of which always sends late. */
 const TWO_DEVICES = 0.01
-/** The share of stored points that pilgrims with two devices have. */
+/** Share of the stored points that belong to pilgrims with two devices. */
 const THEIRS = 0.5
-/** Points of one pilgrim that wait, of those who have some late ones: the rest is newer than what is stored. */
+/** Pending points per pilgrim with late points: the rest is newer than the stored ones. */
 const LATE_EACH = 4
 
 export interface Size {
   readonly pilgrims: number
   readonly stored: number
   readonly pending: number
-  /** The share of pending points that are older than what is stored of their pilgrim. */
+  /** Share of pending points that are older than their pilgrim's stored ones. */
   readonly late: number
   readonly events: number
   readonly journaled: number
@@ -43,7 +43,7 @@ export const walkerId = (i: number): string => `walker-${String(i).padStart(6, '
 /** Pilgrims with two devices come first. */
 export const withTwoDevices = ({ pilgrims }: Size): number => Math.max(1, Math.round(pilgrims * TWO_DEVICES))
 
-/** Stored points of each pilgrim with two devices, and of each other one. */
+/** Stored points per pilgrim with two devices, and per other pilgrim. */
 export function pointsEach(size: Size): { readonly two: number; readonly one: number } {
   const two = withTwoDevices(size)
   return {
@@ -52,7 +52,9 @@ export function pointsEach(size: Size): { readonly two: number; readonly one: nu
   }
 }
 
-/** The n-th point of a pilgrim, ten seconds after the one before; all lie on the day that begins at `startMs`. */
+/**
+ * The n-th point of a pilgrim, ten seconds after the previous one; all on the day that begins at `startMs`.
+ */
 function pointOf(i: number, n: number, startMs: number) {
   const t = startMs + n * 10 * SECOND_MS + (i % 9) * SECOND_MS
   return point({
@@ -65,7 +67,7 @@ function pointOf(i: number, n: number, startMs: number) {
   })
 }
 
-/** Stores each pilgrim's points by the flush's own slices, three at a time. */
+/** Stores each pilgrim's points with the flush's own slices, three at a time. */
 export async function fillStored(db: Database, size: Size, startMs: number): Promise<void> {
   await ensureDayPartitions(
     db,
@@ -109,7 +111,7 @@ const submissionOf = (i: number, id: string, numbers: readonly number[], startMs
   }
 }
 
-/** Puts points into the buffer: of so many pilgrims late ones between their stored points, else points after those. */
+/** Buffers points: for some pilgrims late ones between their stored points, otherwise points after those. */
 export async function fillPending(kv: Kv, size: Size, startMs: number): Promise<void> {
   const { two, one } = pointsEach(size)
   const heavy = withTwoDevices(size)
@@ -128,7 +130,7 @@ export async function fillPending(kv: Kv, size: Size, startMs: number): Promise<
   }
 }
 
-/** Puts everybody on the live map, as if heard within the last ten minutes. */
+/** Puts everyone on the live map, as if seen within the last ten minutes. */
 export async function fillPositions(
   kv: Kv,
   { pilgrims }: Pick<Size, 'pilgrims'>,
@@ -145,7 +147,7 @@ export async function fillPositions(
   }
 }
 
-/** Events of the bot over the last six days, all handled, as after a week in which everybody wrote to it. */
+/** Bot events of the last six days, all handled, as after a week in which everyone wrote to it. */
 export async function fillEvents({ sql }: Database, { events }: Size): Promise<void> {
   await sql`
     INSERT INTO outbox (subject, payload, created_at)
@@ -155,7 +157,7 @@ export async function fillEvents({ sql }: Database, { events }: Size): Promise<v
   await sql`VACUUM ANALYZE outbox, handled`
 }
 
-/** Leaves a full journal of a process that has ended in the folder of a data directory. */
+/** Leaves a full journal of a dead process in a data directory. */
 export async function fillJournal(
   dataDir: string,
   { pilgrims, journaled }: Size,

@@ -1,6 +1,6 @@
 /**
- * `bun run test:scale`: the whole service with ten times the event in its stores, generated straight into them. Each
- * part is measured by itself: seconds, and of the process that does the work its peak memory and longest stall.
+ * `bun run test:scale`: the whole service with ten times the event in its stores, generated directly. Each
+ * part is measured separately: seconds, and the peak memory and longest stall of the working process.
  */
 import { readFileSync, writeFileSync } from 'node:fs'
 import { openDatabase } from '#shared/stores/db/open-database.ts'
@@ -63,13 +63,13 @@ const DAY_MS = 86_400_000
 const HOUR_MS = 3_600_000
 const LONGEST_MS = 20 * MINUTE_MS
 
-/** What a part cost, and what it may cost at most. Memory and stall are of the named process. */
+/** The cost of a part, and its limits. Memory and stall are of the named process. */
 interface Part {
   readonly name: string
   readonly title: string
   readonly process: (stack: RealTestStack) => Server
   readonly bounds: { readonly seconds: number; readonly peakMb: number; readonly stallMs: number }
-  /** @returns seconds, where they are not those of the whole part */
+  /** @returns seconds, if they differ from the duration of the whole part */
   readonly run: (stack: RealTestStack) => Promise<number | void>
 }
 
@@ -81,7 +81,7 @@ const ok = async (answer: Response): Promise<string> => {
 
 const tracking = (stack: RealTestStack) => stack.service('tracking')
 
-/** Seconds of the slowest of some calls, one after the other. */
+/** Seconds of the slowest of several consecutive calls. */
 async function slowest(times: number, call: (turn: number) => Promise<unknown>): Promise<number> {
   let longest = 0
   for (let turn = 0; turn < times; turn++) {
@@ -101,7 +101,7 @@ const PARTS: readonly Part[] = [
     async run(stack) {
       const { last_flush: before } = await healthOf(stack)
       await ok(await callAs(stack, 'manager', 'POST', 'admin/flush'))
-      // It is recorded when the map's cells are counted, too.
+      // It is recorded once the map's cells are counted too.
       const isDone = async () => {
         const { buffer_size, last_flush } = await healthOf(stack)
         return buffer_size === 0 && last_flush !== before
@@ -147,11 +147,11 @@ const PARTS: readonly Part[] = [
   },
 ]
 
-/** Longest stall of a process's event loop since the last question, in milliseconds. */
+/** Longest stall of a process's event loop since the last read, in milliseconds. */
 const longestStallMs = async (server: Server): Promise<number> =>
   1_000 * (await readMetric(server, 'event_loop_stall_seconds'))
 
-/** The kernel's highest mark of a process's memory; `reset` sets it to what is used now. */
+/** Peak memory of a process according to the kernel; `reset` sets it to the current use. */
 const peakMb = ({ pid }: Server): number =>
   Number(/VmHWM:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]) / 1_000
 const resetPeak = ({ pid }: Server): void => writeFileSync(`/proc/${pid}/clear_refs`, '5')
@@ -173,7 +173,8 @@ async function measure({ title, bounds, process, run }: Part, stack: RealTestSta
 }
 
 /**
- * A tracking process that starts beside the journal of one that has died: until it is ready, and until all is in Redis.
+ * A tracking process that starts with the journal of a dead one: time until it is ready, and until all is in
+ * Redis.
  */
 async function measureRestart(stack: RealTestStack): Promise<Measured[]> {
   const server = tracking(stack)
@@ -189,7 +190,7 @@ async function measureRestart(stack: RealTestStack): Promise<Measured[]> {
   let stall = 0
   await until(
     async () => {
-      // Each reading of the metrics begins the measurement anew.
+      // Each read of the metrics resets the measurement.
       stall = Math.max(stall, await longestStallMs(server))
       return (
         (await journaled(stack)) === 0 &&
@@ -218,7 +219,7 @@ async function measureRestart(stack: RealTestStack): Promise<Measured[]> {
   ]
 }
 
-/** Sweeps of the outbox, as each subscriber does them: the slowest statement's time is Postgres's own. */
+/** Sweeps of the outbox, as run by each subscriber: the slowest statement's time comes from Postgres. */
 async function measureOutbox(stack: RealTestStack, databaseUrl: string): Promise<Measured[]> {
   const db = await openDatabase({ url: databaseUrl, dir: '' })
   try {
@@ -240,7 +241,7 @@ async function measureOutbox(stack: RealTestStack, databaseUrl: string): Promise
       stallMs: await longestStallMs(server),
     })
     await until(async () => (await slowestMs()) > 0, 'a sweep of the outbox', { timeoutMs: MINUTE_MS })
-    // Only the first sweep of a process looks at a whole week.
+    // Only a process's first sweep covers a whole week.
     const first = await part('the first after a start', 10)
     await db.sql`SELECT pg_stat_statements_reset()`
     await Bun.sleep(20_000)
@@ -292,7 +293,7 @@ async function rehearse(): Promise<number> {
   const stores = { databaseUrl: database.url, redisUrl: redis.url, natsUrl: nats.url, close }
   const stack = await openTestStackOn({ settings }, stores)
   note(`${SIZE.pending} pending points`)
-  // Not before: the scheduler flushes when it starts.
+  // Only now, because the scheduler flushes when it starts.
   await fillPending(kv, SIZE, startMs)
   await kv.close()
   const measured: Measured[] = []
@@ -307,7 +308,7 @@ async function rehearse(): Promise<number> {
     if (wanted('outbox')) took(...(await measureOutbox(stack, database.url)))
     if (wanted('restart')) took(...(await measureRestart(stack)))
   } catch (error) {
-    // Before the stack closes, which may fail for the same reason.
+    // Logged before the stack closes, which may fail for the same reason.
     console.error(error)
     throw error
   } finally {

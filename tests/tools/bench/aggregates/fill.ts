@@ -20,7 +20,7 @@ const DAYS = 4
 const SLICE = 5_000
 const MODES = [null, null, null, null, 'walk', 'bus', 'car']
 
-/** Points of one pilgrim in one flush: minutes apart, northward; so many days on the way already. */
+/** Points of one pilgrim in one flush: minutes apart, northward, after this many days of walking. */
 function entriesOf(i: number, startMs: number, days: number, count: number) {
   const fromMs = startMs + (i % 240) * MINUTE_MS + (i % 59) * 1_000
   return Array.from({ length: count }, (_, n) =>
@@ -40,8 +40,8 @@ function entriesOf(i: number, startMs: number, days: number, count: number) {
 }
 
 /**
- * Stores `perPilgrim` points of each of `pilgrims`, over four days that end with the one of `nowMs`, in
- * `rounds` flushes; then what they say of themselves.
+ * Stores `perPilgrim` points of each of `pilgrims`, over four days that end on the day of `nowMs`, in
+ * `rounds` flushes; then profiles, reports and surveys.
  */
 export async function fill(
   db: Database,
@@ -63,7 +63,7 @@ export async function fill(
     const days = (startMs - firstDayMs) / DAY_MS
     const users = Math.ceil(SLICE / count)
     const slices = Array.from({ length: Math.ceil(pilgrims / users) }, (_, slice) => slice * users)
-    // Three on their way, as in the flush.
+    // Three concurrent slices, as in the flush.
     const worker = async () => {
       for (let from = slices.shift(); from !== undefined; from = slices.shift()) {
         const pending: Pending[] = []
@@ -78,7 +78,7 @@ export async function fill(
   await describePilgrims(db)
 }
 
-/** Names for most, reports of every third, surveys of every second. */
+/** Names for most pilgrims, reports of every third, surveys of every second. */
 async function describePilgrims({ sql }: Database): Promise<void> {
   await sql`
     UPDATE pilgrims SET

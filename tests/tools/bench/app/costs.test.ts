@@ -1,4 +1,4 @@
-/** What an app in sight costs is bounded in every state, and the benchmark's page has the same table. */
+/** The cost of a visible app is limited in every state, and the benchmark's README has the same table. */
 import { expect, test } from 'bun:test'
 import { join } from 'node:path'
 import { appTable, isRefused, measureAppRows } from './costs.ts'
@@ -20,7 +20,7 @@ test('no state costs more than its bound, and the page has what `bun run bench -
     })
     const isHeld = state?.event === 'paused' || state?.erased || state?.withdrawn
     if (isHeld) expect({ name, points }).toEqual({ name, points: 0 })
-    // After a refusal one point tries.
+    // After a rejection a single point is tried.
     if (isRefused(row)) expect(points - largest).toBeLessThan(requests)
     if (name.startsWith('walking')) expect(points).toBeGreaterThan(100)
   }

@@ -1,6 +1,6 @@
 /**
- * What an app in sight that nobody touches costs, by state, in simulated time: requests, bytes that go up, and how often
- * the radio wakes. The real queue sends to a service that answers as each row says.
+ * Costs of a visible but untouched app, by state, in simulated time: requests, uploaded bytes, and wake-ups
+ * of the radio. The real queue sends to a service with scripted responses.
  */
 import {
   type ClientError,
@@ -14,7 +14,7 @@ import { simulatedClock, simulatedNetwork } from '#tests/client/simulated-phone.
 
 const HOUR_MS = 3_600_000
 const STEP_MS = 10_000
-/** A radio that has sent stays awake for so long. */
+/** How long a radio stays awake after sending. */
 const AWAKE_MS = 10_000
 const WALKING: State = {
   ...INITIAL,
@@ -23,7 +23,7 @@ const WALKING: State = {
   event: 'active',
   recording: true,
 }
-/** Request line and headers of a browser, and the answer's: what a small reading moves. */
+/** Request line and headers of a browser, plus the response's: the traffic of a small read. */
 const HEADERS_BYTES = 700
 const POINT: Omit<RecordedPoint, 'timestamp'> = {
   lat: 24.147_123,
@@ -36,12 +36,12 @@ const POINT: Omit<RecordedPoint, 'timestamp'> = {
 
 export interface AppRow {
   readonly name: string
-  /** Most in an hour. */
+  /** Maximum per hour. */
   readonly most: { readonly requests: number; readonly kB: number; readonly wakes: number }
   readonly state?: Partial<State>
   /** A live link is open, or this is the palanquin. */
   readonly isFollowed?: boolean
-  /** A point each so many milliseconds; 0: none. */
+  /** Interval of points in milliseconds; 0: none. */
   readonly pointMs?: number
   readonly isHidden?: boolean
   readonly waiting?: number
@@ -51,7 +51,7 @@ export interface AppRow {
   readonly hours?: number
 }
 
-/** In a mean hour. */
+/** Costs of an average hour. */
 export interface AppCost {
   readonly requests: number
   readonly kB: number
@@ -95,7 +95,7 @@ async function measureApp(row: AppRow): Promise<AppCost> {
   let largest = 0
   const count = (size: number) => {
     sentAt.push(clock.now())
-    // Without a connection no byte goes up.
+    // Offline, no bytes are uploaded.
     if (row.answer !== gone) bytes += size + HEADERS_BYTES
   }
   let state: State = { ...WALKING, ...row.state }
@@ -150,7 +150,7 @@ async function measureApp(row: AppRow): Promise<AppCost> {
     largest,
   }
 
-  /** As the app's sender does by itself: what is collected waits for its time. */
+  /** Like the app's automatic sender: collected points wait for their time. */
   async function sendCollected(): Promise<void> {
     queue.start()
     for (let turn = 0; turn < 40; turn++) await Promise.resolve()
@@ -162,7 +162,10 @@ async function measureApp(row: AppRow): Promise<AppCost> {
 const most = (requests: number, kB: number, wakes: number): AppRow['most'] => ({ requests, kB, wakes })
 const RESTING = { resting: true }
 
-/** Whether the service or a proxy refuses the row's points, so that one point tries and not a batch. */
+/**
+ * Whether the service or a proxy rejects the row's points, so that a single point is tried instead of a
+ * batch.
+ */
 export const isRefused = ({ answer }: AppRow): boolean => answer !== undefined && answer !== gone
 
 const APP_ROWS: readonly AppRow[] = [
@@ -216,7 +219,7 @@ const APP_ROWS: readonly AppRow[] = [
   { name: 'the service does not answer', answer: gone, waiting: 600, most: most(90, 0, 80) },
 ]
 
-/** Recorders of the largest event that is planned for. */
+/** Number of recorders of the largest planned event. */
 const PHONES = 250_000
 
 /** Measures every row, one after the other. */

@@ -4,13 +4,13 @@ import type { CardFacts, CardRoute } from '#services/feedback-media/cards/card-f
 
 const SCRIPTS = ['一', 'あ', '가', 'ก', 'a', 'Α', 'Б'].map((first) => first.codePointAt(0)!)
 
-/** A name of eight letters of one script, another one for each card. */
+/** A name of eight letters of one script, different for each card. */
 const nameOf = (i: number): string =>
   Array.from({ length: 8 }, (_, k) =>
     String.fromCodePoint(SCRIPTS[i % SCRIPTS.length]! + ((i * 7 + k * 13) % (i % 7 === 0 ? 6_000 : 24))),
   ).join('')
 
-/** What a card tells, another one for each number. */
+/** The facts of a card, different for each number. */
 export const factsOf = (i: number): CardFacts => {
   const level = LEVELS[i % 9]!
   return {

@@ -1,4 +1,6 @@
-/** A large event for the console's rows: filled by the real flush, and going on while the console is open. */
+/**
+ * A large event for the console's rows: filled by the real flush, and continuing while the console is open.
+ */
 import postgres from 'postgres'
 import { openDatabase } from '#shared/stores/db/open-database.ts'
 import { openKv } from '#shared/stores/kv/open-kv.ts'
@@ -10,11 +12,11 @@ import { walkerId } from '#tests/tools/scale/fill.ts'
 import { fill } from '../aggregates/fill.ts'
 import { closeAll, startDatabase, startStore, UNLIMITED } from '../measured-processes.ts'
 
-/** Flushes that the points came in, so that projections were updated as in an event. */
+/** Number of flushes in which the points arrived, so that projections were updated as in an event. */
 const FLUSHES = 4
-/** Each pilgrim is heard this often. */
+/** Interval at which each pilgrim sends. */
 const HEARD_S = 30
-/** Check-ins a second, so that the stream has counts each second. */
+/** Check-ins per second, so that the stream has counts each second. */
 const CHECK_INS = 5
 const FEEDBACK = 5_000
 const AUDIT = 20_000
@@ -75,7 +77,7 @@ async function fillDatabase(url: string, { pilgrims, points }: EventSize): Promi
   await sql.end()
 }
 
-/** Lets everybody be heard every half minute on the live map, and a few check in each second. */
+/** Moves all pilgrims on the live map every half minute, with a few check-ins per second. */
 async function startCrowd(stack: RealTestStack, redisUrl: string, pilgrims: number) {
   const kv = await openKv({ url: redisUrl, partitions: 1, path: '', onError })
   const startedMs = Date.now()

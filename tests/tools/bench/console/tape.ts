@@ -1,4 +1,4 @@
-/** The operators' stream, recorded from the real service, and played to a page in the page's own time. */
+/** The operators' stream, recorded from the real service, and replayed to a page in the page's own time. */
 import type { Page } from 'playwright-core'
 import type { RealTestStack } from '#tests/helpers/test-stack-real.ts'
 
@@ -9,9 +9,9 @@ interface Recorded {
 
 export interface Tape {
   readonly snapshot: Recorded
-  /** The messages of each second. */
+  /** Messages by second. */
   readonly seconds: readonly (readonly Recorded[])[]
-  /** Bytes of all messages as they were sent. */
+  /** Total bytes of the messages as sent. */
   readonly bytes: number
 }
 
@@ -52,11 +52,11 @@ export async function recordStream(stack: RealTestStack, token: string, seconds:
   return { snapshot, seconds: recorded, bytes }
 }
 
-/** What the page offers to the measurement. */
+/** Functions that the page offers to the measurement. */
 export interface Played {
   /** Messages that the page got. */
   messages(): number
-  /** Resolves when no request of the page is under way. */
+  /** Resolves when the page has no request in progress. */
   idle(): Promise<void>
 }
 
@@ -65,7 +65,9 @@ interface Clock {
   readonly builtins: { setTimeout: typeof setTimeout }
 }
 
-/** Gives the page the tape instead of the stream, again and again, each second of its clock a second of the tape. */
+/**
+ * Replaces the page's stream by the tape in a loop, one second of the tape per second of the page's clock.
+ */
 export const playTape = (page: Page, tape: Tape): Promise<unknown> =>
   page.addInitScript(({ snapshot, seconds }) => {
     const { fetch } = globalThis
@@ -117,13 +119,14 @@ export const playTape = (page: Page, tape: Tape): Promise<unknown> =>
     Object.assign(globalThis, { played: { messages: () => messages, idle } satisfies Played })
   }, tape)
 
-/** Steps of the simulated time: as long as the shortest interval at which the console asks. */
+/** Step of the simulated time: the console's shortest polling interval. */
 const STEP_MS = 10_000
 
 /**
- * Lets time pass in a page whose clock is paused: every timer fires at its time, and requests are answered in between.
- * It uses the clock's controller, because each call of `page.clock.runFor` leaves a script in the browser.
- * @returns messages of the stream that the page has got in all
+ * Advances time in a page whose clock is paused: every timer fires at its time, and requests are answered in
+ * between. It uses the clock's controller, because each call of `page.clock.runFor` leaves a script in the
+ * browser.
+ * @returns total messages of the stream that the page has received
  */
 export const pass = (page: Page, ms: number): Promise<number> =>
   page.evaluate(

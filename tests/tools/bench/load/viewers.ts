@@ -1,8 +1,8 @@
 /**
- * `bun viewers.ts <https://localhost:port> <path> <viewers> <seconds> <pace>`: viewers of the map, each on a TLS
- * connection of its own that is kept, who ask as proxy/pages/map/follow.ts does: every 10 to 15 s for what has changed
- * since the last answer. Seconds and pauses are divided by the pace. It prints `ready` when each viewer has had a first
- * answer, begins to count at a line on its input, and prints one line of JSON.
+ * `bun viewers.ts <https://localhost:port> <path> <viewers> <seconds> <pace>`: viewers of the map, each on
+ * its own persistent TLS connection, polling like proxy/pages/map/follow.ts: every 10 to 15 s for the changes
+ * since the last response. Seconds and pauses are divided by the pace. It prints `ready` once each viewer has
+ * had a first response, starts counting at a line on its input, and prints one line of JSON.
  */
 import { brotliDecompressSync } from 'node:zlib'
 import type { Socket } from 'bun'
@@ -17,7 +17,7 @@ const [address, path, viewers, seconds, pace] = process.argv.slice(2) as [string
 const { hostname, port, host } = new URL(address)
 const PACE = Number(pace)
 
-/** What Chromium sends, so that the bytes of a request are those of a phone. */
+/** Headers of Chromium, so that requests are as large as a phone's. */
 const COMMON = [
   `Host: ${host}`,
   'Accept: */*',
@@ -72,7 +72,7 @@ class Viewer {
 
   #ask(): void {
     const target = this.#version === null ? path : `${path}?since=${this.#version}`
-    // The page forgets the tag when it asks for something else.
+    // The page drops the ETag when its request changes.
     const tag = target === this.#asked ? this.#etag : ''
     this.#asked = target
     const condition = tag === '' ? '' : `\r\nIf-None-Match: ${tag}`
@@ -106,7 +106,7 @@ class Viewer {
       this.#isFirst = false
       answered++
     }
-    // The first pause spreads those who have come at the same time.
+    // The first pause spreads out viewers who arrived together.
     setTimeout(() => this.#ask(), (EVERY_MS + Math.random() * SPREAD_MS) / PACE)
   }
 }
@@ -114,9 +114,7 @@ class Viewer {
 const header = (head: string, name: string): string | undefined =>
   new RegExp(`^${name}: *(.*?)\r?$`, 'im').exec(head)?.[1]
 
-/**
- * The whole body; null: not all of it has arrived. Caddy does not know the length of a large file that is compressed.
- */
+/** The complete body; null while it is incomplete. For a large compressed file Caddy sends no length. */
 function bodyOf(head: string, received: Buffer): Buffer | null {
   if (header(head, 'transfer-encoding') !== 'chunked') {
     const length = Number(header(head, 'content-length') ?? 0)

@@ -1,8 +1,8 @@
 /**
- * `bun bare.ts <port> <what> [argument]`: the upper limit of a server on Bun.
- * check-in: parses the JSON and answers 202. durable: the same, after Redis has stored the body. track: parses and
- * checks a batch by the product's own check.
- * bytes: answers a file's bytes from memory. select: one SELECT 1 of the database that is named.
+ * `bun bare.ts <port> <what> [argument]`: the upper limit of a server on Bun. check-in: parses the JSON and
+ * returns 202. durable: the same, after Redis has stored the body. track: parses and validates a batch with
+ * the product's own check. bytes: returns a file's bytes from memory. select: one SELECT 1 on the given
+ * database.
  */
 import { readFileSync } from 'node:fs'
 import Redis from 'ioredis'
@@ -24,7 +24,7 @@ const answers: Record<string, (argument: string) => Fetch> = {
     let count = 0
     let fields: string[] = []
     let stored: Promise<unknown> = Promise.resolve()
-    /** Stores all bodies of one turn of the event loop by one command. */
+    /** Stores all bodies of one turn of the event loop with one command. */
     const store = (body: string): Promise<unknown> => {
       if (fields.length === 0)
         stored = new Promise((resolve) => setImmediate(resolve)).then(() => {

@@ -1,4 +1,4 @@
-/** Installs the peers into a temporary directory; their packages are no dependencies of the service. */
+/** Installs the peers into a temporary directory; their packages are not dependencies of the service. */
 import { copyFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { newDirectory, runToEnd } from '#tests/helpers/process.ts'
@@ -16,5 +16,5 @@ async function install(): Promise<string> {
   return dir
 }
 
-/** The directory of the installed peers, once per run. @throws when the registry cannot be reached */
+/** The directory of the installed peers, created once per run. @throws if the registry is unreachable */
 export const installPeers = (): Promise<string> => (installed ??= install())

@@ -1,6 +1,6 @@
 /**
- * `bun querying.ts <port> <what> <Postgres URL>`: the answers that the service reads from totals, by a query over all
- * points.
+ * `bun querying.ts <port> <what> <Postgres URL>`: responses that the service reads from totals, computed by a
+ * query over all points.
  */
 import postgres, { type PendingQuery, type Row } from 'postgres'
 
@@ -26,7 +26,7 @@ Bun.serve({
     // The readiness check must not cost a query.
     if (new URL(request.url).pathname === '/') return new Response('')
     const query = answers[what!]!()
-    // What nobody waits for any more would run on beside whoever is measured next, for seconds.
+    // An abandoned query would keep running for seconds beside the next measurement.
     request.signal.addEventListener('abort', () => query.cancel())
     return Response.json({ ok: true, data: await query })
   },

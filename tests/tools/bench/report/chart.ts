@@ -1,4 +1,4 @@
-/** The goals as a picture: how far each figure is from its goal, the best first. */
+/** The goals as a picture: the distance of each figure from its goal, the best first. */
 import { escapeMarkup } from '#shared/service/http/escape-markup.ts'
 import { type Judged, type Measured, median, type Verdict } from '../measure.ts'
 import { shown, wanted } from './table.ts'
@@ -7,16 +7,16 @@ const WIDTH = 1_300
 const LABELS = 760
 const LINE = 20
 const TOP = 52
-/** A goal that is met exactly ends here; each step to the right or left of it is twice as good or bad. */
+/** Position of an exactly met goal; each step to the right or left is twice as good or bad. */
 const GOAL = 1_020
 const STEP = 90
 const MOST_STEPS = 2.5
 const COLOURS: Record<Verdict, string> = { met: '#1f6f5c', missed: '#c2452d', 'not decided': '#999' }
 
-/** 1 for a goal that is met exactly, more where the figure is better, whichever direction is better. */
+/** 1 for an exactly met goal, more for a better figure, in either direction. */
 export function scoreOf({ ratios, atLeast = -Infinity, atMost = Infinity }: Judged): number {
   const ratio = median(ratios)
-  // A cost that was subtracted may be below nothing.
+  // A cost that was subtracted may be negative.
   return atMost < Infinity ? atMost / Math.max(ratio, Number.MIN_VALUE) : ratio / atLeast
 }
 
@@ -35,7 +35,7 @@ function lineOf(title: string, goal: Judged, y: number): string[] {
   ]
 }
 
-/** An SVG that stands by itself. */
+/** A standalone SVG. */
 export function chart(rows: readonly Measured[], caption: string): string {
   const lines = rows
     .flatMap(({ title, goals }) => goals.map((goal) => ({ title, goal })))

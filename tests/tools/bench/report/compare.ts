@@ -24,13 +24,15 @@ const Row = z.object({
   goals: z.array(Judged),
 })
 
-/** A run as `--json` writes it. */
+/** A run as written by `--json`. */
 export const Run = z.object({ at: z.string(), scale: z.string(), machine: z.string(), rows: z.array(Row) })
 export type Run = z.infer<typeof Run>
 
 /** The smallest assumed noise between two runs. */
 const LEAST_NOISE = 0.05
-/** A normal distribution's deviation is 1.48 times the median distance; three of them are seldom left. */
+/**
+ * A normal distribution's deviation is 1.48 times the median distance; values beyond three of them are rare.
+ */
 const DEVIATIONS = 3 * 1.48
 
 export interface Difference {
@@ -57,7 +59,7 @@ function comparable(figures: Measured['figures'], goal: Goal & Pick<Compared, 'r
   return { what: comparedOf(goal), ratios: goal.ratios, isCost: (goal.atMost ?? Infinity) < Infinity }
 }
 
-/** Every ratio that both runs have. */
+/** All ratios that both runs have. */
 export function compare(before: Run['rows'], after: readonly Measured[]): Difference[] {
   return after.flatMap(({ id, title, figures, goals }) => {
     const old = before.find((row) => row.id === id)

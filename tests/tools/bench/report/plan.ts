@@ -1,15 +1,18 @@
-/** The resources for a million walkers, from the CPU of a check-in in this run. */
+/** The resources for a million walkers, computed from the CPU of a check-in in this run. */
 import { type Cpu, type Measured, median } from '../measure.ts'
 
 const WALKERS = 1_000_000
-/** A point of each, this often. */
+/** Interval of each walker's points, in seconds. */
 const EVERY_S = 30
-/** The planned load of a core. */
+/** Planned utilisation of a core. */
 const BUSY = 0.5
 
 const PARTS = ['Caddy', 'tracking', 'Redis'] as const
 
-/** Cores of each part, connections kept and new ones; nothing where the rows behind Caddy were not measured. */
+/**
+ * Cores of each part, with persistent and with new connections; empty if the rows behind Caddy were not
+ * measured.
+ */
 export function plan(rows: readonly Measured[]): string {
   const kept = cpuOf(rows, 'caddy')
   const fresh = cpuOf(rows, 'caddy-fresh')

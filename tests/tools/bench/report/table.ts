@@ -16,18 +16,18 @@ export function shown(figure: number): string {
   return Number(figure.toPrecision(3)).toString()
 }
 
-/** The median of its rounds, as a ratio or as a figure. */
+/** The median of the rounds, as a ratio or a figure. */
 export const ratioOf = (ratios: readonly number[]): string => median(ratios).toFixed(2)
 
-/** Its bound. */
+/** The bound of a goal. */
 const boundOf = ({ atLeast = -Infinity, atMost = Infinity }: Judged): string =>
   atMost < Infinity ? `≤ ${Number(atMost.toFixed(2))}` : `≥ ${Number(atLeast.toFixed(2))}`
 
-/** What it compares: nothing for the row's own figure. */
+/** What the goal compares with: empty for the row's own figure. */
 export const comparedOf = ({ of, cpu }: Goal): string =>
   [cpu === undefined ? '' : `CPU of ${cpu.ours.join(', ')}`, of ?? ''].filter(Boolean).join(' / ')
 
-/** A goal in words. */
+/** A goal as text. */
 export const wanted = (goal: Judged): string => [comparedOf(goal), boundOf(goal)].filter(Boolean).join(' ')
 
 /** The median, and the median distance from it where there is more than one round. */
@@ -54,11 +54,11 @@ const goalLine = (goal: Judged): string => {
   return `  ${verdict} ${ratioOf(goal.ratios)} (${low} – ${high}), goal ${wanted(goal)}`
 }
 
-/** A row for the terminal: medians, their median distance, least and most; then the goals. */
+/** A row for the terminal: medians, their median distance, minimum and maximum; then the goals. */
 export const rowText = ({ title, unit, figures, goals }: Measured): string =>
   [title, ...figures.map((figure) => figureLine(unit, figure)), ...goals.map(goalLine)].join('\n')
 
-/** Its figure, and what a request cost. */
+/** A figure, and the cost of a request. */
 const cell = ({ samples, cpu }: Figure, unit = ''): string =>
   `${withSpread(samples)}${unit}${cpu === undefined ? '' : ` (${cpuText(cpu)})`}`
 
@@ -68,9 +68,8 @@ const range = (ratios: readonly number[] | null): string =>
     : `${ratioOf(ratios)} (${Math.min(...ratios).toFixed(2)} – ${Math.max(...ratios).toFixed(2)})`
 
 /**
- * The table of this folder’s README: ratios within one run, with their least and most, beside everything that was
- * measured; in brackets the CPU of each process a request, in microseconds. Figures have their median distance from the
- * median.
+ * The table of this folder’s README: ratios within one run, with their minimum and maximum, next to
+ * everything measured; in brackets the CPU of each process per request, in microseconds.
  */
 export function markdown(rows: readonly Measured[]): string {
   const lines = [
@@ -99,7 +98,7 @@ export function markdown(rows: readonly Measured[]): string {
   return [...lines, '', `${metText(rows)}.`].join('\n')
 }
 
-/** How many goals are met, as this folder’s README and the repository’s repeat it. */
+/** How many goals are met, as repeated by this folder’s README and the repository’s. */
 export function metText(rows: readonly Measured[]): string {
   const goals = rows.flatMap((row) => row.goals)
   const count = (verdict: Verdict) => goals.filter((goal) => goal.verdict === verdict).length

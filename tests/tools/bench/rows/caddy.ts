@@ -1,4 +1,4 @@
-/** A check-in through Caddy with TLS, beside the same Caddy with a bare server. */
+/** A check-in through Caddy with TLS, compared with the same Caddy in front of a bare server. */
 import { join } from 'node:path'
 import { type CaddyServer, startCaddy } from '#tests/helpers/servers.ts'
 import type { Server } from '#tests/helpers/process.ts'
@@ -18,7 +18,7 @@ const PRODUCT = join(import.meta.dir, '../../../../Caddyfile')
 const ALL_PARTS = ['Caddy', 'tracking', 'Redis']
 const CHEAPEST = join(import.meta.dir, '../load/cheapest.caddyfile')
 
-/** The product's own Caddyfile before replicas of tracking, or what stands in for them. */
+/** The product's own Caddyfile in front of replicas of tracking or their stand-ins. */
 export const startProxy = (
   upstreams: readonly Server[],
   caddyfile = PRODUCT,
@@ -38,7 +38,7 @@ export const startProxy = (
     },
   })
 
-/** The product behind Caddy, and a bare server behind another one. */
+/** The product behind Caddy, and a bare server behind another Caddy. */
 async function startBoth() {
   const [database, redis] = await Promise.all([startDatabase(), startStore('always')])
   const [tracking, bare] = await Promise.all([
@@ -101,7 +101,7 @@ export const freshConnections: Row = {
 const PILGRIMS = 50_000
 let seed = Date.now() % 1_000_000
 
-/** What our Caddyfile costs, beside the least that Caddy can do. */
+/** The cost of our Caddyfile, compared with a minimal Caddy. */
 export const caddyAlone: Row = {
   id: 'caddy-alone',
   title: 'CPU of Caddy a check-in, before a bare server, connections kept',

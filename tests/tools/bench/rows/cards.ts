@@ -1,4 +1,4 @@
-/** Share cards, beside resvg alone and @vercel/og. */
+/** Share cards, compared with resvg alone and @vercel/og. */
 import { join } from 'node:path'
 import { Resvg } from '@resvg/resvg-js'
 import satori from 'satori'
@@ -19,7 +19,7 @@ async function perSecond(times: number, draw: (i: number) => Promise<unknown>): 
   return (1_000 * times) / (performance.now() - started)
 }
 
-/** The card that all draw. Emoji are left out of the peer's: it fetches them from the internet. */
+/** The card that all draw, without emoji, which the peer fetches from the internet. */
 const card = () => cardOf({ ...factsOf(4), displayName: 'Walker' }, routeOf(4))
 const EMOJI = /\p{Extended_Pictographic}\ufe0f?/gu
 const withoutEmoji = (value: unknown): unknown =>

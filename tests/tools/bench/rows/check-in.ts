@@ -1,4 +1,4 @@
-/** A check-in of tracking alone with Redis, beside a bare server and an alternative. */
+/** A check-in of tracking alone with Redis, compared with a bare server and an alternative. */
 import { join } from 'node:path'
 import type { Server } from '#tests/helpers/process.ts'
 import { startCollector } from '#tests/traces/collector.ts'
@@ -23,13 +23,13 @@ let seed = Date.now() % 1_000_000
 
 export interface CheckIns {
   readonly url: string
-  /** Those that have a part in a check-in. */
+  /** The processes involved in a check-in. */
   readonly processes: Processes
-  /** `new`: each check-in on a connection of its own (default: connections are kept). */
+  /** `new`: a new connection for each check-in (default: persistent connections). */
   readonly connections?: 'new'
 }
 
-/** Check-ins a second that a server takes, one of another pilgrim each. */
+/** Check-ins per second that a server accepts, each from another pilgrim. */
 async function checkIns({ url, processes, connections }: CheckIns, scale: Scale): Promise<Sample> {
   const args = [PATH, Math.ceil(PILGRIMS * Math.max(scale.share, 0.1)), seed++, connections ?? 'kept']
   const { loaded, cpu } = await withCpu(processes, () =>
@@ -44,7 +44,7 @@ export const contender = (name: string, role: Contender['role'], to: CheckIns, s
   measure: () => checkIns(to, scale),
 })
 
-/** Fastify on Node, an insert a request. */
+/** Fastify on Node, with an insert per request. */
 export async function startFastify(databaseUrl: string): Promise<Server> {
   const dir = await installPeers()
   const node = Bun.which('node') ?? process.execPath
@@ -105,7 +105,7 @@ export const checkInEverysec = checkInRow('everysec', 0.6, 0.75)
 export const checkInAlways = checkInRow('always', 0.4, 0.85)
 
 /**
- * What traces cost, with the share of requests that is traced by default. Without a collector a span is a plain call.
+ * The cost of traces, with the default share of traced requests. Without a collector a span is a plain call.
  */
 export const tracedCheckIn: Row = {
   id: 'check-in-traced',

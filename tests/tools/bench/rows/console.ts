@@ -22,7 +22,7 @@ const launch = (): Promise<Browser> =>
 interface OpenedConsole {
   readonly page: Page
   readonly devtools: CDPSession
-  /** Milliseconds from the sign-in to the first data. */
+  /** Milliseconds from sign-in to the first data. */
   readonly signedInMs: number
 }
 
@@ -48,16 +48,16 @@ async function openConsole(
   return { page, devtools, signedInMs }
 }
 
-/** What the page holds. */
+/** Objects that the page holds. */
 interface Held {
   readonly heapKb: number
   readonly nodes: number
   readonly listeners: number
 }
 
-/** Counts after a collection of garbage. */
+/** Counts after a garbage collection. */
 async function heldBy(devtools: CDPSession): Promise<Held> {
-  // What the first collection finalizes, the second frees.
+  // The second collection frees what the first has finalized.
   await devtools.send('HeapProfiler.collectGarbage')
   await devtools.send('HeapProfiler.collectGarbage')
   const { metrics } = await devtools.send('Performance.getMetrics')
@@ -69,7 +69,7 @@ async function heldBy(devtools: CDPSession): Promise<Held> {
   }
 }
 
-/** Called in the page before anything else, so that it sees the first callback of each frame. */
+/** Runs in the page before anything else, so that it sees the first callback of each frame. */
 const watchFrames = (page: Page): Promise<unknown> =>
   page.addInitScript(() => {
     const works: number[] = []
@@ -86,7 +86,7 @@ const watchFrames = (page: Page): Promise<unknown> =>
       lastMs = beganMs
       channel.port2.postMessage(null)
     }
-    // The message is handled when the frame's task, with style, layout and painting, has ended.
+    // The message is handled after the frame's task, including style, layout and painting.
     channel.port1.addEventListener('message', () => {
       isOpen = false
       works.push(performance.now() - beganMs)
@@ -106,11 +106,11 @@ const watchFrames = (page: Page): Promise<unknown> =>
   })
 
 interface Frames {
-  /** Milliseconds of the main thread for each frame. */
+  /** Milliseconds of the main thread per frame. */
   readonly works: readonly number[]
-  /** Milliseconds between frames; this also contains what the machine does besides. */
+  /** Milliseconds between frames; includes other load on the machine. */
   readonly intervals: readonly number[]
-  /** CPU milliseconds of the main thread a frame, mean: other load on the machine does not count in it. */
+  /** Mean CPU milliseconds of the main thread per frame; excludes other load on the machine. */
   readonly cpuMs: number
 }
 
@@ -130,7 +130,7 @@ function createTaker(page: Page, devtools: CDPSession): () => Promise<Frames> {
 
 const MOVES = 120
 
-/** Drags the map to and fro, then zooms in and out of it. */
+/** Drags the map back and forth, then zooms in and out. */
 async function moveMap(
   page: Page,
   devtools: CDPSession,
@@ -144,7 +144,7 @@ async function moveMap(
   for (let i = 1; i <= MOVES; i++)
     await page.mouse.move(x + Math.sin(i / 12) * box.width * 0.3, y + Math.cos(i / 15) * box.height * 0.25)
   await page.mouse.up()
-  // The picture is painted again when the map rests.
+  // The picture is painted again when the map comes to rest.
   await page.waitForTimeout(1_000)
   const panning = await take()
   for (let i = 0; i < MOVES / 2; i++) await page.mouse.wheel(0, i % 30 < 15 ? -60 : 60)
@@ -152,18 +152,18 @@ async function moveMap(
   return { panning, zooming: await take() }
 }
 
-/** Value at a share of the sorted samples. */
+/** Quantile of the sorted samples. */
 const quantile = (samples: readonly number[], share: number): number =>
   samples.toSorted((a, b) => a - b)[Math.min(samples.length - 1, Math.floor(samples.length * share))] ??
   Number.NaN
 
 interface Client {
-  /** Messages until now. */
+  /** Messages received so far. */
   messages(): number
   leave(): Promise<void>
 }
 
-/** Connects, and resolves with the first bytes. */
+/** Connects, and resolves at the first bytes. */
 async function connect(stack: RealTestStack, token: string): Promise<Client> {
   const leaving = new AbortController()
   const answer = await fetch(`https://localhost:${stack.port}/api/event/admin/stream?zoom=6`, {
@@ -194,7 +194,7 @@ async function connect(stack: RealTestStack, token: string): Promise<Client> {
   }
 }
 
-/** Connects and leaves so many times, a few at a time. */
+/** Connects and disconnects this many times, a few at a time. */
 async function reconnect(stack: RealTestStack, token: string, times: number): Promise<void> {
   const AT_ONCE = 20
   for (let done = 0; done < times; done += AT_ONCE)
@@ -205,7 +205,7 @@ async function reconnect(stack: RealTestStack, token: string, times: number): Pr
     )
 }
 
-/** What is done to open a view, and what shows that its data is there. */
+/** Steps to open each view, and what shows that its data have arrived. */
 const STEPS: readonly { readonly name: string; readonly click: string; readonly shows: string }[] = [
   { name: 'People', click: '.navigation a[href="#/people"]', shows: '.people-list tbody tr' },
   { name: 'one pilgrim', click: '.people-list .name-button', shows: '.person .level-line' },
@@ -220,11 +220,11 @@ const STEPS: readonly { readonly name: string; readonly click: string; readonly 
 interface Answer {
   readonly path: string
   readonly ms: number
-  /** Bytes of the body as it went over the network. */
+  /** Bytes of the body on the network. */
   readonly bytes: number
 }
 
-/** How long each view of the console takes to its first data, and what it asks the service for. */
+/** Time until each view of the console has its first data, and its requests to the service. */
 interface ViewCost {
   readonly name: string
   readonly firstDataMs: number
@@ -267,7 +267,10 @@ async function measureViews(page: Page): Promise<ViewCost[]> {
 const HOUR_MS = 3_600_000
 const FRAME_MS = 16
 
-/** The issue's size; a quick run has a tenth. The other rows always have the tenth, which fills as many cells. */
+/**
+ * The specified size; a quick run has a tenth. The other rows always use the tenth, which fills as many
+ * cells.
+ */
 const sizeOf = ({ name }: Scale): EventSize =>
   name === 'full' ? { pilgrims: 50_000, points: 1_000_000 } : { pilgrims: 5_000, points: 100_000 }
 const SMALL: EventSize = { pilgrims: 5_000, points: 100_000 }
@@ -340,7 +343,7 @@ export const consoleMap: Row = {
   },
 }
 
-/** Growth by hour of a straight line through the samples, one an hour. */
+/** Growth per hour of a straight line through the samples, one per hour. */
 function slopeOf(samples: readonly number[]): number {
   const mean = (values: readonly number[]) => values.reduce((sum, value) => sum + value, 0) / values.length
   const [x, y] = [mean(samples.map((_, hour) => hour)), mean(samples)]
@@ -361,7 +364,7 @@ async function measureHours(stack: RealTestStack, hours: number): Promise<number
     })
     await page.locator('.connection.live').waitFor()
     await page.clock.pauseAt(Date.now() + 60_000)
-    // The chart holds half an hour, so it has to be full before memory can be level.
+    // The chart stores half an hour, so memory levels off only once it is full.
     await pass(page, HOUR_MS)
     const samples: number[] = []
     for (let hour = 0; hour <= hours; hour++) {
@@ -373,7 +376,7 @@ async function measureHours(stack: RealTestStack, hours: number): Promise<number
     if ((await page.locator('.connection.live').count()) !== 1) throw new Error('the console is not live')
     const slope = slopeOf(samples)
     console.log(`heap: ${slope.toFixed(0)} kB an hour`)
-    // The table knows no negative figures.
+    // The table has no negative figures.
     return Math.max(1, slope)
   } finally {
     await browser.close()
@@ -398,7 +401,10 @@ export const consoleHours: Row = {
   },
 }
 
-/** As many messages as one console gets in eight hours: so many streams for so many seconds. Bun opens at most 256. */
+/**
+ * As many messages as one console gets in eight hours: this many streams for this many seconds. Bun opens at
+ * most 256.
+ */
 const STREAMS = { full: { streams: 240, seconds: 120 }, quick: { streams: 50, seconds: 10 } } as const
 const RECONNECTIONS = 1_000
 
@@ -411,7 +417,7 @@ async function measureStreams(stack: RealTestStack, { name }: Scale): Promise<Se
   const { 'X-Admin-Token': token } = admin('owner')
   const { pid, url } = stack.service('admin')
   const { streams, seconds } = STREAMS[name === 'full' ? 'full' : 'quick']
-  // What the first clients compile and allocate stays.
+  // Memory compiled and allocated by the first clients stays.
   await reconnect(stack, token, 200)
   say('admin', `${residentMb(pid).toFixed(0)} MB with the first clients gone`)
   const clients = await Promise.all(Array.from({ length: streams }, () => connect(stack, token)))

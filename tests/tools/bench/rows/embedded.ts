@@ -1,4 +1,4 @@
-/** A check-in of the embedded run over TLS, beside a bare server over plain HTTP. */
+/** A check-in of the embedded run over TLS, compared with a bare server over plain HTTP. */
 import { startEmbedded } from '#tests/helpers/embedded.ts'
 import { moveToCore, SERVED_CORE } from '../load.ts'
 import type { Row } from '../measure.ts'

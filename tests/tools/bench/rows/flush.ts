@@ -1,4 +1,7 @@
-/** The flush: points stored and folded, beside COPY into a table with the same key, and an insert a point. */
+/**
+ * The flush: points stored and folded, compared with COPY into a table with the same key, and an insert per
+ * point.
+ */
 import { writeFile, chmod } from 'node:fs/promises'
 import { join } from 'node:path'
 import { flush } from '#services/scheduler/flush/flush.ts'
@@ -16,7 +19,7 @@ import { point } from '#tests/scheduler/walks.ts'
 import type { Contender, Row } from '../measure.ts'
 import { closeAll, startDatabase, startStore } from '../measured-processes.ts'
 
-/** So many points of each pilgrim wait; one of them, 5 %, is older than what is stored already. */
+/** Number of pending points per pilgrim; one of them, 5 %, is older than the stored points. */
 const PER_PILGRIM = 20
 const RETENTION_MS = 259_200_000
 const NOON = Date.parse('2026-04-12T04:00:00Z')
@@ -28,11 +31,11 @@ const SINGLE_INSERTS = 5_000
 const calendar = createCalendar('Asia/Taipei')
 const userOf = (i: number): string => `U${i.toString(16).padStart(32, '0')}`
 
-/** The n-th point of a pilgrim; n = 0 comes late, 1 is stored beforehand. */
+/** The n-th point of a pilgrim; n = 0 is late, 1 is already stored. */
 const pointOf = (i: number, n: number): Point =>
   point({ sentMs: NOON + n * MINUTE_MS + (i % 50_000), lat: 24 + (i % 997) / 1_000 + n * 7e-4, accuracy: 8 })
 
-/** Puts the points with these numbers of so many pilgrims into the buffer. */
+/** Buffers the points with these numbers, for this many pilgrims. */
 export async function buffer(kv: Kv, pilgrims: number, numbers: readonly number[]): Promise<void> {
   for (let from = 0; from < pilgrims; from += AT_ONCE) {
     const submissions = Array.from({ length: Math.min(AT_ONCE, pilgrims - from) }, (_, k): Submission => ({
@@ -63,7 +66,7 @@ export const flushAll = (db: Database, kv: Kv) =>
     stopping: new AbortController().signal,
   })
 
-/** All that a flush writes. */
+/** Empties all tables that a flush writes. */
 async function empty({ sql }: Database): Promise<void> {
   const tables = await sql<{ name: string }[]>`
     SELECT relname AS name FROM pg_class
@@ -101,9 +104,9 @@ const columnsOf = (i: number, n: number): (string | number)[] => {
   return [userOf(i), kind, ...times, lat, lng, accuracy ?? '\\N', 't', 'f']
 }
 
-/** COPY of a file that the server reads itself, into a table of the same columns and key. */
+/** COPY of a file that the server reads itself, into a table with the same columns and key. */
 async function copying(db: Database, points: number): Promise<Contender> {
-  // The server reads it, as the user that it runs as.
+  // The server reads it as its own user.
   const file = join(
     await newDirectory('copy', process.getuid?.() === 0 ? 'postgres' : undefined),
     'points.tsv',
@@ -127,7 +130,7 @@ async function copying(db: Database, points: number): Promise<Contender> {
   }
 }
 
-/** What a loop over points does. */
+/** A loop that inserts point by point. */
 function inserting(db: Database, points: number): Contender {
   const count = Math.min(SINGLE_INSERTS, points)
   return {

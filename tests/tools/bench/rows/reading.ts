@@ -32,7 +32,7 @@ interface Filled {
   close(): Promise<void>
 }
 
-/** 50,000 pilgrims with 2,000,000 points in the database, and each with a place in the kv. */
+/** 50,000 pilgrims with 2,000,000 points in the database, each with a position in the kv. */
 async function openFilled(scale: Scale): Promise<Filled> {
   const pilgrims = Math.max(100, Math.round(PILGRIMS * scale.share))
   const [database, redis] = await Promise.all([startDatabase(), startStore('everysec')])
@@ -69,7 +69,7 @@ const reader = (
   },
 })
 
-/** A bare server that answers the same bytes from memory. */
+/** A bare server that returns the same bytes from memory. */
 async function startSameBytes(url: string, headers: Record<string, string> = {}): Promise<Server> {
   const answer = await fetch(url, { headers })
   if (!answer.ok) throw new Error(`${url} was answered ${answer.status}`)
@@ -78,7 +78,7 @@ async function startSameBytes(url: string, headers: Record<string, string> = {})
   return startBare('bytes', file)
 }
 
-/** The answer by a query over all points. */
+/** The same response by a query over all points. */
 const startQuerying = (what: 'latest' | 'cells', databaseUrl: string): Promise<Server> =>
   startPeer('querying', (port) => [
     process.execPath,
@@ -90,7 +90,7 @@ const startQuerying = (what: 'latest' | 'cells', databaseUrl: string): Promise<S
 
 const TOKEN = 'token-of-the-benchmark'
 
-/** What is drawn on a map, beside the same bytes from memory, and the same by a query over the points. */
+/** Map data, compared with the same bytes from memory, and with a query over the points. */
 const mapRow = (
   map: { id: string; title: string; path: string; query: 'latest' | 'cells' },
   service: 'tracking' | 'admin',
@@ -120,7 +120,7 @@ const mapRow = (
       contenders: [
         read(service, 'ours', ours, stores, { token }),
         read('bare server, the same bytes', 'limit', bare, {}, { token }),
-        // Each of its answers takes seconds, so that few may wait at a time.
+        // Each of its responses takes seconds, so only few may be in progress.
         read('a query over the points', 'peer', querying, { Postgres }, { connections: 2 }),
       ],
       goals: [

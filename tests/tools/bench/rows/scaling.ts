@@ -1,4 +1,4 @@
-/** CPU a check-in, by part, with one and with two processes of tracking behind Caddy. */
+/** CPU per check-in, by part, with one and with two processes of tracking behind Caddy. */
 import type { Server } from '#tests/helpers/process.ts'
 import { load } from '../load.ts'
 import type { Row, Scale } from '../measure.ts'
@@ -14,7 +14,7 @@ interface Parts {
   readonly caddy: Server
 }
 
-/** CPU microseconds a check-in, of tracking, Redis and Caddy. */
+/** CPU microseconds per check-in of tracking, Redis and Caddy. */
 async function cpuOf({ tracking, redis, caddy }: Parts, scale: Scale): Promise<number[]> {
   const groups = [tracking, [redis], [caddy]]
   const used = () => groups.map((group) => group.reduce((sum, { pid }) => sum + cpuSeconds(pid), 0))

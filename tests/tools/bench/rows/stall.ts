@@ -1,4 +1,4 @@
-/** The longest time for which the event loop of tracking stands still, with ten times the event on the live map. */
+/** The longest stall of tracking's event loop, with ten times the event on the live map. */
 import { openKv } from '#shared/stores/kv/open-kv.ts'
 import { readMetric } from '#tests/helpers/metrics.ts'
 import { newDirectory } from '#tests/helpers/process.ts'
@@ -68,14 +68,15 @@ export const stall: Row = {
         await Promise.all(calls)
       }
       let [longestMs, journaled] = [0, 0]
-      // Each reading of the longest stall begins anew.
+      // Each read of the longest stall resets it.
       const look = async (): Promise<void> => {
         longestMs = Math.max(longestMs, 1_000 * (await readMetric(service, 'event_loop_stall_seconds')))
         journaled = await readMetric(service, 'event_journal_check_ins')
       }
       const hasMap = async () => (await fetch(`${service.url}/api/event/data`)).ok
       await until(hasMap, 'the map', { timeoutMs: 60_000 })
-      // The first half while the journal is adopted; after that no check-in may go to one, for Redis is well.
+      // The first half while the journal is adopted; after that no check-in may go to the journal, because
+      // Redis is fine.
       await loadFor(SECONDS / 2)
       const isEmpty = async () => (await look(), journaled === 0)
       await until(isEmpty, 'the journal to be empty', { timeoutMs: 60_000 })

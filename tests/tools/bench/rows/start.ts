@@ -22,7 +22,7 @@ async function firstCheckIn(fetch: (path: string, init: RequestInit) => Promise<
   if (status !== 202) throw new Error(`the first check-in was answered ${status}`)
 }
 
-/** Sends until so many check-ins were taken. */
+/** Sends until this many check-ins are accepted. */
 async function takeMany(url: string, scale: Scale): Promise<void> {
   for (let taken = 0; taken < CHECK_INS * scale.share;)
     taken += (

@@ -1,4 +1,7 @@
-/** Tracks of 100 points a batch, beside parsing and checking alone, and one multi-row insert a batch. */
+/**
+ * Tracks of 100 points per batch, compared with parsing and validating alone, and with one multi-row insert
+ * per batch.
+ */
 import { load } from '../load.ts'
 import type { Contender, Row } from '../measure.ts'
 import {

@@ -1,4 +1,4 @@
-/** A request of each tracker app with one position, beside a check-in that the same process takes. */
+/** A request of each tracker app with one position, compared with a check-in on the same process. */
 import Redis from 'ioredis'
 import postgres from 'postgres'
 import { type Fix, FORMS, iso, type Sent } from '#tests/tracking/tracker-bodies.ts'
@@ -7,7 +7,7 @@ import type { Row, Sample, Scale } from '../measure.ts'
 import { closeAll, startDatabase, startPinned, startStore, withCpu } from '../measured-processes.ts'
 
 const TRACKERS = 2_000
-/** Each run takes seconds of its own before now, so that no point is a repetition. */
+/** Each run uses earlier seconds, so that no point is a repetition. */
 let runs = 0
 
 /** Its times become placeholders of `load/tracker.lua`. */
@@ -79,7 +79,7 @@ const rowOf = ([name, form]: readonly [string, (fix: Fix) => Sent]): Row => ({
 
 export const trackerApps: readonly Row[] = Object.entries(FORMS).map(rowOf)
 
-/** GETs that Redis has counted. */
+/** Number of GETs counted by Redis. */
 async function getsOf(url: string): Promise<number> {
   const redis = new Redis(url)
   const stats = await redis.info('commandstats')

@@ -1,20 +1,20 @@
-/** Viewers of the public map behind Caddy while the crowd walks: bytes and CPU of a viewer's minute. */
+/** Viewers of the public map behind Caddy while the crowd walks: bytes and CPU per viewer and minute. */
 import type { Row, Sample, Scale } from '../measure.ts'
 import { type Arrangements, measureViewers, type Watched } from '../viewers.ts'
 
-/** Mean time between two requests of a viewer. */
+/** Mean time between two requests of a viewer, in seconds. */
 const EVERY_S = 12.5
 const A_MINUTE = 60 / EVERY_S
 
 const FILES = 'files that Caddy serves'
 const PROXIED = 'each request to tracking'
 
-/** Both rows tell figures of one measurement, which takes minutes. */
+/** Both rows use the same measurement, which takes minutes. */
 const measured = new Map<Scale['name'], Promise<Arrangements>>()
 const viewers = (scale: Scale): Promise<Arrangements> =>
   measured.getOrInsertComputed(scale.name, () => measureViewers(scale, EVERY_S))
 
-/** Bytes that a viewer receives in a minute. */
+/** Bytes that a viewer receives per minute. */
 const bytes = ({ received, cpu }: Watched): Sample => ({ figure: received * A_MINUTE, cpu })
 
 export const viewersBytes: Row = {
@@ -37,7 +37,7 @@ export const viewersCpu: Row = {
   title: '10,000 viewers of the map: CPU of tracking a viewer and minute, beside that of Caddy',
   unit: 'µs',
   rounds: 1,
-  // The same measurement as the row before.
+  // The same measurement as the previous row.
   untested: true,
   open: async (scale) => {
     const minute = async (arrangement: keyof Arrangements, process: string) =>

@@ -130,7 +130,7 @@ function answer(request: Request, path: string, { bytes, etag, type, forms }: St
   headers.set('Vary', 'Accept-Encoding')
   if (matchesEtag(request, etag)) return new Response(null, { status: 304, headers })
   headers.set('Content-Type', type)
-  const encoding = ENCODINGS.find((one) => forms[one] !== undefined && accepts(request, one))
+  const encoding = ENCODINGS.find((name) => forms[name] !== undefined && accepts(request, name))
   if (encoding !== undefined) headers.set('Content-Encoding', encoding)
   const body = encoding === undefined ? bytes : forms[encoding]!
   headers.set('Content-Length', `${body.length}`)

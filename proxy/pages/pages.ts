@@ -119,8 +119,8 @@ const policyText = (own: PageEntry['policy'] = {}): string =>
 
 /** Policy of the page at a path of this server, or of a file of that page. */
 export function policyOf(path: string): string {
-  const page = PAGES.find((one) => one.path !== '/' && path.startsWith(one.path))
-  return policyText((page ?? PAGES.find((one) => one.path === '/'))?.policy)
+  const page = PAGES.find((candidate) => candidate.path !== '/' && path.startsWith(candidate.path))
+  return policyText((page ?? PAGES.find((candidate) => candidate.path === '/'))?.policy)
 }
 
 /** A file whose name holds a hash of its content never changes. */

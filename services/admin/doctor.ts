@@ -264,7 +264,7 @@ function backups(folders: readonly string[], place: Place): Promise<Found> {
     .flatMap((folder) => readdirSync(folder).map((name) => join(folder, name)))
     .filter((file) => file.endsWith('.jsonl.zst'))
     .map((file) => statSync(file).mtimeMs)
-    .reduce((one, other) => Math.max(one, other), 0)
+    .reduce((moment, other) => Math.max(moment, other), 0)
   const ageMs = machineNow() - newest
   const found =
     newest === 0 ? `none in ${folders.join(', ')}` : `the last is ${(ageMs / 3_600_000).toFixed(1)} hours old`

@@ -174,7 +174,7 @@ export async function restoreWaiting(
 ): Promise<void> {
   await kv.storeErasures(erased)
   const rules = admissionRules(config)
-  const erasedMs = new Map(erased.map((one) => [one.userHash, one.erasedMs]))
+  const erasedMs = new Map(erased.map((erasure) => [erasure.userHash, erasure.erasedMs]))
   for await (const line of readArchive(path)) {
     const waiting = kindOf(line) === 'waiting' ? WaitingLine.parse(JSON.parse(line)).waiting : []
     const live = kindOf(line) === 'live' ? LiveLine.parse(JSON.parse(line)).live : []
@@ -351,18 +351,18 @@ function mergeLaterErasures(
   here: readonly Erased[],
   madeMs: number,
 ): { readonly all: Erased[]; readonly later: Erased[] } {
-  const known = new Map(inBackup.map((one) => [one.userHash, one]))
+  const known = new Map(inBackup.map((erasure) => [erasure.userHash, erasure]))
   const later = here
     .filter(({ userHash: hash, erasedMs, stands }) => {
-      const held = known.get(hash)
-      if (held?.erasedMs === erasedMs) return held.stands === true && stands !== true
-      return erasedMs > madeMs && erasedMs > (held?.erasedMs ?? 0)
+      const own = known.get(hash)
+      if (own?.erasedMs === erasedMs) return own.stands === true && stands !== true
+      return erasedMs > madeMs && erasedMs > (own?.erasedMs ?? 0)
     })
-    .map((one) => ({
-      ...one,
-      generation: Math.max(one.generation, known.get(one.userHash)?.generation ?? 0),
+    .map((erasure) => ({
+      ...erasure,
+      generation: Math.max(erasure.generation, known.get(erasure.userHash)?.generation ?? 0),
     }))
-  for (const one of later) known.set(one.userHash, one)
+  for (const erasure of later) known.set(erasure.userHash, erasure)
   return { all: [...known.values()], later }
 }
 
@@ -382,12 +382,12 @@ async function storeLaterErasures(tx: Tx, later: readonly Erased[]): Promise<voi
   await tx.sql`
     INSERT INTO erasures (user_hash, generation, erased_at, stands, walked)
     SELECT hash, generation, from_epoch_ms(ms), stands = 1, 0 FROM unnest(
-      ${later.map((one) => one.userHash)}::text[], ${later.map((one) => one.generation)}::int[],
-      ${later.map((one) => one.erasedMs)}::float8[], ${later.map((one) => Number(one.stands ?? false))}::int[])
+      ${later.map((erasure) => erasure.userHash)}::text[], ${later.map((erasure) => erasure.generation)}::int[],
+      ${later.map((erasure) => erasure.erasedMs)}::float8[], ${later.map((erasure) => Number(erasure.stands ?? false))}::int[])
       AS l (hash, generation, ms, stands)
     ON CONFLICT (user_hash) DO UPDATE SET
       generation = excluded.generation, erased_at = excluded.erased_at, stands = excluded.stands`
-  const byHash = new Map(later.map((one) => [one.userHash, one]))
+  const byHash = new Map(later.map((erasure) => [erasure.userHash, erasure]))
   const back: { readonly userId: string; readonly erased: Erased }[] = []
   const named = `SELECT user_id FROM (${NAMED}) n (user_id) WHERE user_id IS NOT NULL`
   for await (const rows of cursorBatches<{ user_id: string }>(tx, 'named', named, PEOPLE_AT_ONCE))

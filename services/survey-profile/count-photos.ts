@@ -16,8 +16,8 @@ export async function countPhotos({ db, kv }: ServiceContext, userId: string): P
     db.transaction(async (tx) => {
       // The lock makes an erasure clear the cache after this write, not before it.
       await lockPersonShared(tx, userId)
-      const mine = eq(pilgrims.userId, userId)
-      const [row] = await tx.orm.select({ count: pilgrims.photoCount }).from(pilgrims).where(mine)
+      const isPilgrim = eq(pilgrims.userId, userId)
+      const [row] = await tx.orm.select({ count: pilgrims.photoCount }).from(pilgrims).where(isPilgrim)
       if (row === undefined) return { userId, photo_count: 0 }
       if (cached === undefined) return { userId, photo_count: row.count }
       // A value that a photo has cached meanwhile is newer than the row that was read.

@@ -34,14 +34,14 @@ export async function recordConsent(
       privacyVersion: version ?? null,
       consentWithdrawn: !agreed,
     }
-    const held = await upsertPilgrim(tx, userId, {}, at.getTime())
+    const before = await upsertPilgrim(tx, userId, {}, at.getTime())
     const row = await upsertPilgrim(tx, userId, fields, at.getTime())
     if (!agreed && !isClaim(config, userId)) {
       await endShares(tx, userId)
       await endTrackers(tx, kv, userId)
     }
     await tx.orm.insert(consents).values({ userId, agreed, version: version ?? null, at })
-    await updateLiveMapPresence(kv, userId, held, row)
+    await updateLiveMapPresence(kv, userId, before, row)
     return row
   })
   // After the commit: the kv must not accept points of an erased person whose consent is not stored.

@@ -54,9 +54,9 @@ export async function upsertPilgrim(
  * same name.
  * @throws Refusal 400 when the pilgrim would have reported too many modes, or too many kilometres of one
  */
-export async function mergeReported(tx: Tx, held: Row, given: Reported): Promise<void> {
-  const consumption = { ...held.consumption, ...given.consumption }
-  const before = normalizeModes(held.transport)
+export async function mergeReported(tx: Tx, row: Row, given: Reported): Promise<void> {
+  const consumption = { ...row.consumption, ...given.consumption }
+  const before = normalizeModes(row.transport)
   const transport = { ...before, ...given.transport }
   const modes = Object.keys(transport).length
   if (modes > MAX_MODES && modes > Object.keys(before).length)
@@ -69,8 +69,8 @@ export async function mergeReported(tx: Tx, held: Row, given: Reported): Promise
       throw invalid(
         `transport: with those of earlier calls there would be more than 5,000 km by ${mode}; an unknown mode counts as bus`,
       )
-  await tx.orm.update(pilgrims).set({ consumption, transport }).where(eq(pilgrims.userId, held.userId))
-  await addToReportTotals(tx, held, { consumption, transport })
+  await tx.orm.update(pilgrims).set({ consumption, transport }).where(eq(pilgrims.userId, row.userId))
+  await addToReportTotals(tx, row, { consumption, transport })
 }
 
 /** Sets or clears the number. Returns it masked. */
@@ -103,9 +103,9 @@ export async function syncUser(context: ServiceContext, request: UserSyncRequest
   const consumption = given(request.consumption)
   const transport = given(request.transport)
   await db.transaction(async (tx) => {
-    const held = await upsertPilgrim(tx, userId, fields, nowMs)
+    const row = await upsertPilgrim(tx, userId, fields, nowMs)
     if (Object.keys({ ...consumption, ...transport }).length > 0)
-      await mergeReported(tx, held, { consumption, transport })
+      await mergeReported(tx, row, { consumption, transport })
   })
   const found = (await readPilgrimsDegraded(context, [userId])).get(userId)
   const profile = expectProfile(event.current, userId, found)
@@ -135,17 +135,17 @@ export async function setParticipantStatus(
   const nowMs = now()
   await db.transaction(async (tx) => {
     // Creates the row first, so that there is one to lock.
-    const held = await upsertPilgrim(tx, userId, {}, nowMs)
-    const from = held.participantStatus as ParticipantStatus
-    const next = held.completionClaimed ? NEXT.active : NEXT[from]
+    const row = await upsertPilgrim(tx, userId, {}, nowMs)
+    const from = row.participantStatus as ParticipantStatus
+    const next = row.completionClaimed ? NEXT.active : NEXT[from]
     if (!next.includes(status)) throw conflict(refusal(from, status))
     const claimed = isClaim(config, userId)
     const completionClaimed =
-      status === 'completed' && claimed && (held.completionClaimed || from !== 'completed')
+      status === 'completed' && claimed && (row.completionClaimed || from !== 'completed')
     const changed = await upsertPilgrim(tx, userId, { participantStatus: status, completionClaimed }, nowMs)
     // While the pilgrim is withdrawn, no link works. After a claim they work again.
     if (status === 'withdrawn' && !claimed) await endShares(tx, userId)
-    await updateLiveMapPresence(kv, userId, held, changed)
+    await updateLiveMapPresence(kv, userId, row, changed)
   })
   return { userId, participant_status: status }
 }

@@ -38,12 +38,12 @@ export async function bringBotShare(tx: Tx, userId: string, nowMs: number): Prom
   // The row's lock orders this before or after a withdrawal, which ends the links.
   const [pilgrim] = await tx.orm.select().from(pilgrims).where(eq(pilgrims.userId, userId)).for('share')
   if (pilgrim === undefined || !maySharePilgrim(pilgrim)) return null
-  const mine = and(eq(shares.userId, userId), eq(shares.madeBy, 'bot'))
-  const [held] = await tx.orm
+  const isOfBot = and(eq(shares.userId, userId), eq(shares.madeBy, 'bot'))
+  const [share] = await tx.orm
     .select()
     .from(shares)
-    .where(and(mine, gt(shares.expiresAt, new Date(nowMs + RENEW_MS))))
-  if (held !== undefined) return held.id
+    .where(and(isOfBot, gt(shares.expiresAt, new Date(nowMs + RENEW_MS))))
+  if (share !== undefined) return share.id
   const [row] = await tx.orm
     .insert(shares)
     .values({

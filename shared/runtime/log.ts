@@ -145,8 +145,8 @@ function chainOf(error: unknown, depth = 0): unknown[] {
   if (!(error instanceof Error) || depth === MAX_DEPTH) return [error]
   const { cause, chainedError, lastNodeError } = error as Error & Record<string, unknown>
   const members = error instanceof AggregateError ? (error.errors as unknown[]).slice(0, MAX_MEMBERS) : []
-  const causes = [cause ?? chainedError ?? lastNodeError, ...members].filter((one) => one !== undefined)
-  return [error, ...causes.flatMap((one) => chainOf(one, depth + 1))]
+  const causes = [cause ?? chainedError ?? lastNodeError, ...members].filter((each) => each !== undefined)
+  return [error, ...causes.flatMap((each) => chainOf(each, depth + 1))]
 }
 
 /** The stack frames, without the preceding lines, which repeat the message. */
@@ -173,7 +173,7 @@ export const describeError = (error: unknown): string =>
  * codes, statuses, locations, and messages that are known to quote no values.
  */
 export function errorFields(error: unknown): Record<string, unknown> {
-  const first = chainOf(error).find((one) => framesOf(one) !== undefined)
+  const first = chainOf(error).find((each) => framesOf(each) !== undefined)
   return {
     error: describeError(error),
     error_type: error instanceof Error ? typeOf(error) : typeof error,

@@ -88,7 +88,7 @@ interface Named extends PlaceName {
 
 const nameOf = (zh: string, en: string): PlaceName => ({
   zh,
-  hans: zh.replaceAll(/./gu, (one) => PLACE_CHARACTERS[one] ?? one),
+  hans: zh.replaceAll(/./gu, (character) => PLACE_CHARACTERS[character] ?? character),
   en,
 })
 
@@ -137,9 +137,9 @@ export function towns([west, south, east, north]: Box, toleranceM: number): Atla
   )
   const codes = new Set(shapes.map(({ properties }) => properties.TOWNCODE))
   const between = mesh(topology, topology.objects.towns, (a, b) => {
-    const [one, other] = [a.properties as Names, b.properties as Names]
-    const same = one.COUNTYCODE === other.COUNTYCODE && one.TOWNCODE !== other.TOWNCODE
-    return same && codes.has(one.TOWNCODE) && codes.has(other.TOWNCODE)
+    const [first, second] = [a.properties as Names, b.properties as Names]
+    const same = first.COUNTYCODE === second.COUNTYCODE && first.TOWNCODE !== second.TOWNCODE
+    return same && codes.has(first.TOWNCODE) && codes.has(second.TOWNCODE)
   })
   return {
     land: [],

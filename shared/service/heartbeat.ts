@@ -122,8 +122,8 @@ export async function readClocks(kv: KvKeys, services: readonly string[]): Promi
     for (const process of names[i]!) servicesOf.getOrInsertComputed(process, () => []).push(service)
   const clocks = await Promise.all(
     Array.from(servicesOf, async ([process, its]) => {
-      const held = await kv.cached(clockKeyOf(process))
-      return held === null ? [] : [{ process, services: its, aheadMs: Number(held) }]
+      const stored = await kv.cached(clockKeyOf(process))
+      return stored === null ? [] : [{ process, services: its, aheadMs: Number(stored) }]
     }),
   )
   return clocks.flat()

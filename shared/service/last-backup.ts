@@ -16,8 +16,8 @@ export const recordBackup = (kv: KvKeys, nowMs: number): Promise<void> =>
 
 /** Epoch milliseconds; null: none is known. @throws KvUnavailable */
 export async function lastBackupMs(kv: KvKeys): Promise<number | null> {
-  const held = await kv.cached(KEY)
-  return held === null ? null : Number(held)
+  const stored = await kv.cached(KEY)
+  return stored === null ? null : Number(stored)
 }
 
 /** How the schedule of backups is kept. Times are epoch milliseconds, by the clocks of the stores. */
@@ -52,8 +52,8 @@ export const forgetSchedule = (kv: KvKeys): Promise<void> => kv.forget(SCHEDULE_
 
 /** Null: backups are not scheduled, or the scheduler has not looked yet. @throws KvUnavailable */
 export async function readSchedule(kv: KvKeys): Promise<BackupSchedule | null> {
-  const held = await kv.cached(SCHEDULE_KEY)
-  return held === null ? null : (JSON.parse(held) as BackupSchedule)
+  const stored = await kv.cached(SCHEDULE_KEY)
+  return stored === null ? null : (JSON.parse(stored) as BackupSchedule)
 }
 
 /** The newest one of the schedule that can be restored, or a later one that was taken by hand; null: none is known. */

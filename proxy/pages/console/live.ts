@@ -103,6 +103,6 @@ export function startLive(): () => void {
     abort.abort()
     removeEventListener('offline', offline)
     removeEventListener('online', online)
-    for (const held of [status, ending, incident, heardAt]) held.value = null
+    for (const figure of [status, ending, incident, heardAt]) figure.value = null
   }
 }

@@ -123,12 +123,12 @@ function createResource<T>(key: string, load: (signal: AbortSignal) => Promise<A
       timer = window.setTimeout(tick, rest.untilMs - serviceNow())
       return
     }
-    const mine = new AbortController()
-    controller = mine
+    const current = new AbortController()
+    controller = current
     wait(true)
     askedAt.value ??= serviceNow()
-    const answer = await load(mine.signal)
-    if (mine.signal.aborted) return
+    const answer = await load(current.signal)
+    if (current.signal.aborted) return
     wait(false)
     if (!answer.ok && answer.error.status > 0) askedAt.value = null
     if (answer.ok) {

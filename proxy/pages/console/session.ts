@@ -82,9 +82,9 @@ export const client: Client = new Proxy(plain, {
     const method = Reflect.get(target, name) as Call
     if (name === 'stream' || name === 'identity') return method
     return async (...args: readonly unknown[]) => {
-      const mine = session
+      const started = session
       const answer = (await method(...args)) as Answer<unknown>
-      return mine === session ? noticed(answer) : new Promise<never>(() => {})
+      return started === session ? noticed(answer) : new Promise<never>(() => {})
     }
   },
 })

@@ -38,7 +38,7 @@ export interface ToastOptions {
 const toasts = signal<readonly Toast[]>([])
 const timers = new Map<number, number>()
 /** Pointer or focus is on the notices: none of them closes. */
-let held = false
+let isPaused = false
 let last = 0
 
 const textOf = (text: ToastText): string => (typeof text === 'function' ? text() : text)
@@ -47,11 +47,11 @@ const close = (id: number): void => {
   clearTimeout(timers.get(id))
   timers.delete(id)
   toasts.value = toasts.value.filter((toast) => toast.id !== id)
-  if (toasts.value.length === 0) held = false
+  if (toasts.value.length === 0) isPaused = false
 }
 
 function startTimer({ id, forMs }: Toast): void {
-  if (forMs !== null && !held)
+  if (forMs !== null && !isPaused)
     timers.set(
       id,
       window.setTimeout(() => close(id), forMs),
@@ -59,15 +59,15 @@ function startTimer({ id, forMs }: Toast): void {
 }
 
 function hold(): void {
-  held = true
+  isPaused = true
   for (const timer of timers.values()) clearTimeout(timer)
   timers.clear()
 }
 
 /** Restarts the time, so that a notice being read does not close at once. */
 function release(): void {
-  if (!held) return
-  held = false
+  if (!isPaused) return
+  isPaused = false
   for (const toast of toasts.value) startTimer(toast)
 }
 

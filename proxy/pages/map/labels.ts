@@ -107,7 +107,11 @@ export function distinctLabels(
     const py = (label.y - view.top) * view.scale
     const gap = GAP_PX * view.density
     const within = SAME_WITHIN_PX * view.density
-    if (placed.some((one) => one.text === label.text && Math.hypot(one.px - x, one.py - py) < within))
+    if (
+      placed.some(
+        (earlier) => earlier.text === label.text && Math.hypot(earlier.px - x, earlier.py - py) < within,
+      )
+    )
       continue
     for (const spot of spotsOf(label, [x, py], {
       wide,

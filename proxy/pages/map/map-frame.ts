@@ -62,7 +62,9 @@ export class MapFrame {
     const world = frame.querySelector<HTMLElement>('.world')!
     const canvas = (name: string) => world.querySelector<HTMLCanvasElement>(`canvas.${name}`)!
     const elements = [...world.querySelectorAll<HTMLElement>('[data-mark]')]
-    this.#marks = new MovingMarks(new Map(elements.map((one) => [one.dataset['mark'] as Mark, one])))
+    this.#marks = new MovingMarks(
+      new Map(elements.map((element) => [element.dataset['mark'] as Mark, element])),
+    )
     this.#painter = new Painter(
       { ground: canvas('ground'), crowd: canvas('crowd'), names: canvas('names'), world },
       this.#camera,

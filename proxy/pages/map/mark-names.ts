@@ -67,10 +67,10 @@ export function nameMarks(frame: HTMLElement, place: Placing, marks: Places): re
     const name = element.querySelector('span')!
     delete name.dataset['also']
     if (!spot) continue
-    const mine = shownOf(element, place, spot)
-    const width = mine.sign[2] - mine.sign[0]
-    const same = shown.find(({ x, y }) => Math.hypot(x - mine.x, y - mine.y) < width * SAME_SHARE)
-    if (same === undefined) shown.push(mine)
+    const candidate = shownOf(element, place, spot)
+    const width = candidate.sign[2] - candidate.sign[0]
+    const same = shown.find(({ x, y }) => Math.hypot(x - candidate.x, y - candidate.y) < width * SAME_SHARE)
+    if (same === undefined) shown.push(candidate)
     else {
       element.classList.add('joined')
       const first = same.element.querySelector('span')!
@@ -86,17 +86,17 @@ export function nameMarks(frame: HTMLElement, place: Placing, marks: Places): re
 
 function chooseSides(frame: HTMLElement, shown: readonly Shown[]): OverNames[] {
   const onFrame = ({ x, y }: Shown, [l, t, r, b]: Box): Box => [x + l, y + t, x + r, y + b]
-  const signs = new Map(shown.map((one) => [one, onFrame(one, one.sign)]))
+  const signs = new Map(shown.map((entry) => [entry, onFrame(entry, entry.sign)]))
   const taken: Box[] = [...boxesOver(frame), ...signs.values()]
-  return shown.map((one) => {
+  return shown.map((entry) => {
     const side = (['right', 'left'] as const).find((side) => {
-      const box = onFrame(one, nameBox(one, side))
+      const box = onFrame(entry, nameBox(entry, side))
       const isWhole = box[0] >= 0 && box[2] <= frame.clientWidth
-      return isWhole && !taken.some((other) => other !== signs.get(one) && meets(box, other))
+      return isWhole && !taken.some((other) => other !== signs.get(entry) && meets(box, other))
     })
-    const boxes = side === undefined ? [one.sign] : [one.sign, nameBox(one, side)]
-    if (side !== undefined) taken.push(onFrame(one, boxes[1]!))
-    one.element.dataset['name'] = side ?? 'none'
-    return { x: worldX(one.spot.lng), y: worldY(one.spot.lat), boxes }
+    const boxes = side === undefined ? [entry.sign] : [entry.sign, nameBox(entry, side)]
+    if (side !== undefined) taken.push(onFrame(entry, boxes[1]!))
+    entry.element.dataset['name'] = side ?? 'none'
+    return { x: worldX(entry.spot.lng), y: worldY(entry.spot.lat), boxes }
   })
 }

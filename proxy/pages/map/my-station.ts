@@ -60,7 +60,7 @@ export function watchMyStation(): void {
     }
     if (!isKnown) note(`${index} waits`)
     // Only an estimate by the current speed is precise enough for minutes.
-    const estimate = map.estimates.find((one) => one.station === index && one.by === 'speed')
+    const estimate = map.estimates.find((each) => each.station === index && each.by === 'speed')
     const at = (leader.value === null ? estimate?.front_at : estimate?.middle_at) ?? null
     const minutes = at === null ? Infinity : Math.round((Date.parse(at) - nowMs.value) / 60_000)
     if (minutes <= SOON_MINUTES)

@@ -29,7 +29,7 @@ function passageOf(index: number, station: Station): Passage {
   if (tail !== null && tail >= station.route_km) return { text: words.value.passed, state: 'passed' }
   if (front !== null && hasReached(front, station))
     return { text: isScattered(front, tail) ? words.value.somePassed : words.value.passing, state: 'passing' }
-  const estimate = map.estimates.find((one) => one.station === index)
+  const estimate = map.estimates.find((each) => each.station === index)
   const at = leader.value === null ? (estimate?.front_at ?? estimate?.middle_at) : estimate?.middle_at
   if (at === undefined || map.status !== 'active') return { text: '', state: 'unknown' }
   return { text: arrivalText(at, estimate!.by), state: 'expected' }
@@ -66,12 +66,12 @@ export function nextStation(): NextStation | null {
   const stations = route.value?.stations ?? []
   const lead = leaderKm()
   const index =
-    myStation.value ?? (lead === null ? null : stations.findIndex((one) => !hasReached(lead, one)))
+    myStation.value ?? (lead === null ? null : stations.findIndex((each) => !hasReached(lead, each)))
   const station = index === null ? undefined : stations[index]
   if (index === null || station === undefined) return null
   const { text, state } = passageOf(index, station)
   const toGo = toGoKm(station)
-  const estimate = map.estimates.find((one) => one.station === index)
+  const estimate = map.estimates.find((each) => each.station === index)
   const middle =
     estimate !== undefined && estimate.by !== 'plan' && map.status === 'active' && leader.value === null
       ? arrivalText(estimate.middle_at, estimate.by)
@@ -120,9 +120,9 @@ export function MyStation() {
           onChange={({ currentTarget: { value } }) => chooseStation(value === '' ? null : Number(value))}
         >
           <option value="">{words.value.chooseStation}</option>
-          {stations.map((one, i) => (
-            <option key={`${one.name} ${one.route_km}`} value={String(i)}>
-              {pageWords.value.aside(stationName(one), kmText(one.route_km))}
+          {stations.map((each, i) => (
+            <option key={`${each.name} ${each.route_km}`} value={String(i)}>
+              {pageWords.value.aside(stationName(each), kmText(each.route_km))}
             </option>
           ))}
         </select>
@@ -152,7 +152,7 @@ const LEAST_FOLDED = 3
 export function Stations() {
   const stations = route.value?.stations ?? []
   if (stations.length === 0) return null
-  const ahead = stations.findIndex((one, i) => passageOf(i, one).state !== 'passed')
+  const ahead = stations.findIndex((each, i) => passageOf(i, each).state !== 'passed')
   const passed = ahead < 0 ? stations.length : ahead
   const folded = passed < LEAST_FOLDED ? 0 : passed
   const rows = (from: number, to: number) =>

@@ -76,9 +76,9 @@ function themeOf(colour: TilesStyle['colour']) {
 }
 
 /** A mix of two colours, `#rrggbb` each. @param share of the second one */
-export function mixed(one: string, other: string, share: number): string {
+export function mixed(base: string, other: string, share: number): string {
   const part = (text: string, at: number) => Number.parseInt(text.slice(at, at + 2), 16)
-  const parts = [1, 3, 5].map((at) => Math.round(part(one, at) * (1 - share) + part(other, at) * share))
+  const parts = [1, 3, 5].map((at) => Math.round(part(base, at) * (1 - share) + part(other, at) * share))
   return `#${parts.map((value) => value.toString(16).padStart(2, '0')).join('')}`
 }
 

@@ -90,8 +90,8 @@ export async function readTrackerKeys(tx: Tx, userId: string): Promise<string[]>
 }
 
 async function hasReported(tx: Tx, userId: string): Promise<boolean> {
-  const mine = tx.orm.select({ id: pilgrims.userId }).from(pilgrims)
-  return (await mine.where(and(eq(pilgrims.userId, userId), sql.raw(REPORTS)))).length > 0
+  const withReports = tx.orm.select({ id: pilgrims.userId }).from(pilgrims)
+  return (await withReports.where(and(eq(pilgrims.userId, userId), sql.raw(REPORTS)))).length > 0
 }
 
 /**

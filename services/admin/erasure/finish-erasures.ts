@@ -58,14 +58,14 @@ async function noteDone(
   part: ErasurePart,
   counts: Record<string, number>,
 ): Promise<Erasing | null> {
-  const mine = and(eq(erasing.subject, subject), eq(erasing.generation, generation))
+  const isThis = and(eq(erasing.subject, subject), eq(erasing.generation, generation))
   return db.transaction(async (tx) => {
-    const [held] = await tx.orm.select().from(erasing).where(mine).for('update')
-    if (held === undefined) return null
-    const remaining = held.remaining.filter((other) => other !== part)
-    const row = { ...held, remaining, erased: addCounts(held.erased, counts) }
-    if (remaining.length === 0) await tx.orm.delete(erasing).where(mine)
-    else await tx.orm.update(erasing).set(row).where(mine)
+    const [stored] = await tx.orm.select().from(erasing).where(isThis).for('update')
+    if (stored === undefined) return null
+    const remaining = stored.remaining.filter((other) => other !== part)
+    const row = { ...stored, remaining, erased: addCounts(stored.erased, counts) }
+    if (remaining.length === 0) await tx.orm.delete(erasing).where(isThis)
+    else await tx.orm.update(erasing).set(row).where(isThis)
     return row
   })
 }
@@ -75,8 +75,8 @@ async function eraseRestored(context: Finishing, row: Erasing): Promise<Erasing 
   const { subject } = row
   return context.db.transaction(async (tx) => {
     await lockOutWriters(tx, subject)
-    const [held] = await tx.orm.select().from(erasing).where(eq(erasing.subject, subject))
-    if (held === undefined || !held.remaining.includes('rows')) return held ?? null
+    const [row] = await tx.orm.select().from(erasing).where(eq(erasing.subject, subject))
+    if (row === undefined || !row.remaining.includes('rows')) return row ?? null
     const gone = await eraseRows(tx, subject, context)
     await tx.orm
       .update(erasures)
@@ -84,11 +84,11 @@ async function eraseRestored(context: Finishing, row: Erasing): Promise<Erasing 
       .where(eq(erasures.userHash, userHash(subject)))
     await countErased(tx, gone)
     const after = {
-      ...held,
-      erased: addCounts(held.erased, gone.rows),
-      objects: [...held.objects, ...gone.screenshots],
-      trackers: [...held.trackers, ...gone.trackers],
-      remaining: held.remaining.filter((part) => part !== 'rows'),
+      ...row,
+      erased: addCounts(row.erased, gone.rows),
+      objects: [...row.objects, ...gone.screenshots],
+      trackers: [...row.trackers, ...gone.trackers],
+      remaining: row.remaining.filter((part) => part !== 'rows'),
     }
     await tx.orm.update(erasing).set(after).where(eq(erasing.subject, subject))
     return after
@@ -98,10 +98,10 @@ async function eraseRestored(context: Finishing, row: Erasing): Promise<Erasing 
 async function forgetInBuffer(context: Finishing, row: Erasing): Promise<Erasing | null> {
   const { db, kv } = context
   const { subject, generation, erasedAt } = row
-  const held = await db.read(() => readErasure(db, subject))
+  const known = await db.read(() => readErasure(db, subject))
   // A consent given after this read updates the kv itself, before or after this call. The kv keeps the earlier time, so
   // the order does not matter.
-  const erased = { generation, erasedMs: erasedAt.getTime(), stands: held?.stands ?? true }
+  const erased = { generation, erasedMs: erasedAt.getTime(), stands: known?.stands ?? true }
   await revokeKeys(kv, row.trackers)
   const pending = await kv.erase(subject, erased, [photoCountKey(subject)])
   await storeCounters(db, kv)

@@ -23,7 +23,7 @@ export async function readSettings({ config, db }: ServiceContext): Promise<Even
   const rows = await db.read(() => readVersions(db))
   const values = partsAfter(config.event.parts, rows)
   const parts = PARTS.map((part) => {
-    const row = rows.findLast((one) => one.part === part)
+    const row = rows.findLast((stored) => stored.part === part)
     return [
       part,
       {
@@ -137,8 +137,8 @@ function brief(value: unknown): unknown {
 }
 
 /** The fields that differ. */
-const fieldsOf = <T extends object>(one: T, other: T): (keyof T)[] =>
-  (Object.keys(other) as (keyof T)[]).filter((field) => !isDeepStrictEqual(one[field], other[field]))
+const fieldsOf = <T extends object>(before: T, after: T): (keyof T)[] =>
+  (Object.keys(after) as (keyof T)[]).filter((field) => !isDeepStrictEqual(before[field], after[field]))
 
 const stale = ({ changedAt, changedBy }: StoredPart, fields: readonly PropertyKey[]) =>
   conflict(

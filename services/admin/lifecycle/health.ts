@@ -51,7 +51,9 @@ export function createHealth(context: ServiceContext): () => Promise<Health> {
   const unknown = Object.fromEntries(publicHosts(config).map(({ host }) => [host, null]))
   const readCertificates = createReader<Health['certificates']>(unknown, async () => {
     const known = Object.entries(await knownCertificates(kv, config))
-    return Object.fromEntries(known.map(([host, one]) => [host, one && time(one.expiresMs)]))
+    return Object.fromEntries(
+      known.map(([host, certificate]) => [host, certificate && time(certificate.expiresMs)]),
+    )
   })
 
   const commit = readCommit(environment().REVISION ?? '').catch(() => null)

@@ -58,28 +58,28 @@ export async function setStatus(
   const next = givenText(given, settings.current.language)
   const nowMs = context.now()
   const { row, event, inEffect } = await db.transaction(async (tx) => {
-    const held = await lockActivity(tx)
-    if (held.status === 'ended') throw conflict('The event has ended. An ended event cannot be reopened.')
-    const somebody = `${held.changedBy ?? 'Somebody'} has`
+    const current = await lockActivity(tx)
+    if (current.status === 'ended') throw conflict('The event has ended. An ended event cannot be reopened.')
+    const somebody = `${current.changedBy ?? 'Somebody'} has`
     expectSeen(
       seen.status,
-      ActivityStatus.parse(held.status),
+      ActivityStatus.parse(current.status),
       status,
-      `${somebody} set the event to ${held.status}`,
+      `${somebody} set the event to ${current.status}`,
     )
     if (next !== undefined) {
       const sentence = 'Somebody has changed the message'
-      expectSeen(seen.message, held.message, next.message, sentence)
+      expectSeen(seen.message, current.message, next.message, sentence)
       if (seen.messages !== undefined)
-        expectSeen(textOf(seen.messages), textOf(messagesOf(held)), textOf(next.messages), sentence)
+        expectSeen(textOf(seen.messages), textOf(messagesOf(current)), textOf(next.messages), sentence)
     }
-    if (held.status === status) {
-      const row = await changeText(tx, held, next)
+    if (current.status === status) {
+      const row = await changeText(tx, current, next)
       const { ending: _, ...details } = shown(row, null)
-      if (row !== held) await audit(tx, operator, 'set-status-message', details, nowMs)
-      return { row, event: null, inEffect: row === held && (await isSpread(tx)) }
+      if (row !== current) await audit(tx, operator, 'set-status-message', details, nowMs)
+      return { row, event: null, inEffect: row === current && (await isSpread(tx)) }
     }
-    const changed = await change(tx, held, {
+    const changed = await change(tx, current, {
       status,
       ...(next ?? NO_TEXT),
       changedAt: new Date(nowMs),
@@ -126,8 +126,8 @@ async function isSpread(tx: Tx): Promise<boolean> {
 }
 
 async function lockActivity(tx: Tx): Promise<Row> {
-  const [held] = await tx.orm.select().from(activity).where(eq(activity.id, ACTIVITY_ID)).for('update')
-  return held!
+  const [current] = await tx.orm.select().from(activity).where(eq(activity.id, ACTIVITY_ID)).for('update')
+  return current!
 }
 
 /** The new state in a domain event. */
@@ -139,20 +139,20 @@ const announced = ({ version, message, messages, changedAt }: Row) => ({
 })
 
 /** Updates the activity and raises its version, so that every cached copy is replaced. */
-async function change(tx: Tx, held: Row, fields: Partial<Row>): Promise<Row> {
+async function change(tx: Tx, current: Row, fields: Partial<Row>): Promise<Row> {
   const [changed] = await tx.orm
     .update(activity)
-    .set({ ...fields, version: held.version + 1 })
+    .set({ ...fields, version: current.version + 1 })
     .where(eq(activity.id, ACTIVITY_ID))
     .returning()
   return changed!
 }
 
-function changeText(tx: Tx, held: Row, next: Text | undefined): Promise<Row> | Row {
+function changeText(tx: Tx, current: Row, next: Text | undefined): Promise<Row> | Row {
   const isSame =
     next === undefined ||
-    (next.message === held.message && textOf(next.messages) === textOf(messagesOf(held)))
-  return isSame ? held : change(tx, held, next)
+    (next.message === current.message && textOf(next.messages) === textOf(messagesOf(current)))
+  return isSame ? current : change(tx, current, next)
 }
 
 type Text = Pick<Activity, 'message'> & { readonly messages: StatusMessages | null }
@@ -205,13 +205,13 @@ export async function endActivity(context: ServiceContext, operator: Acting): Pr
 /** @returns the domain event to announce; null when the activity had already ended */
 async function end({ db, outbox, now }: ServiceContext, operator: Acting) {
   return db.transaction(async (tx) => {
-    const held = await lockActivity(tx)
-    if (held.status === 'ended') return null
+    const current = await lockActivity(tx)
+    if (current.status === 'ended') return null
     const changedAt = new Date(now())
     const fields = { status: 'ended', ...NO_TEXT, changedAt, changedBy: operator.name }
-    const changed = await change(tx, held, fields)
+    const changed = await change(tx, current, fields)
     await recordEnd(tx, changedAt)
-    await audit(tx, operator, 'end-activity', { from: held.status }, now())
+    await audit(tx, operator, 'end-activity', { from: current.status }, now())
     return outbox.add(tx, 'event.admin.activity.ended', { ...announced(changed), status: 'ended' })
   })
 }

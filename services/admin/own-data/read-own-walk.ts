@@ -185,15 +185,15 @@ function countSegments(points: readonly FoldPoint[], start: FoldState): Counted[
 
 function join(counted: readonly Counted[]): Sum[] {
   const sums: Sum[] = []
-  for (const one of counted) {
-    const elapsedMs = one.to.t - one.from.t
+  for (const part of counted) {
+    const elapsedMs = part.to.t - part.from.t
     const last = sums.at(-1)
-    if (last !== undefined && belongs(last, one)) {
-      last.last = one
-      last.mm += one.distanceMm
-      last.mg += one.carbonMg
+    if (last !== undefined && belongs(last, part)) {
+      last.last = part
+      last.mm += part.distanceMm
+      last.mg += part.carbonMg
       last.elapsedMs += elapsedMs
-    } else sums.push({ first: one, last: one, mm: one.distanceMm, mg: one.carbonMg, elapsedMs })
+    } else sums.push({ first: part, last: part, mm: part.distanceMm, mg: part.carbonMg, elapsedMs })
   }
   return sums
 }
@@ -202,8 +202,8 @@ function join(counted: readonly Counted[]): Sum[] {
 const LONG_MS = 3_600_000
 const isLong = ({ from, to }: Counted): boolean => to.t - from.t > LONG_MS
 
-const belongs = ({ first, last }: Sum, one: Counted): boolean =>
-  first.mode === one.mode && first.inferred === one.inferred && !isLong(one) && !isLong(last)
+const belongs = ({ first, last }: Sum, part: Counted): boolean =>
+  first.mode === part.mode && first.inferred === part.inferred && !isLong(part) && !isLong(last)
 
 const shown = ({ first, last, mm, mg, elapsedMs }: Sum): OwnWalk['stretches'][number] => ({
   from: time(first.from.t),

@@ -12,8 +12,8 @@ import { type Acting, audit } from '#shared/service/security/audit-log.ts'
  * @returns whether the pilgrim is stored
  */
 export async function lockOutErasure(tx: Tx, userId: string): Promise<boolean> {
-  const mine = tx.orm.select({ id: pilgrims.userId }).from(pilgrims).where(eq(pilgrims.userId, userId))
-  return (await mine.for('key share')).length > 0
+  const row = tx.orm.select({ id: pilgrims.userId }).from(pilgrims).where(eq(pilgrims.userId, userId))
+  return (await row.for('key share')).length > 0
 }
 
 /**

@@ -41,23 +41,23 @@ export async function setUserStatus(
 ): Promise<ParticipantStatusAnswer> {
   const { db, kv, now } = context
   const nowMs = now()
-  const mine = eq(pilgrims.userId, userId)
+  const isPilgrim = eq(pilgrims.userId, userId)
   const onlyPending = await isOnlyPending(context, userId)
   await db.transaction(async (tx) => {
     if (onlyPending) await ensurePilgrim(tx, userId, nowMs)
-    const [held] = await tx.orm.select().from(pilgrims).where(mine).for('update')
-    if (held === undefined) throw unknownPilgrim(userId)
-    const stored = ParticipantStatus.parse(held.participantStatus)
+    const [pilgrim] = await tx.orm.select().from(pilgrims).where(isPilgrim).for('update')
+    if (pilgrim === undefined) throw unknownPilgrim(userId)
+    const stored = ParticipantStatus.parse(pilgrim.participantStatus)
     expectSeen(seen, stored, status, `Somebody has set the status to ${stored}`)
-    if (held.participantStatus !== status || held.completionClaimed) {
+    if (pilgrim.participantStatus !== status || pilgrim.completionClaimed) {
       await tx.orm
         .update(pilgrims)
         .set({ participantStatus: status, completionClaimed: false, updatedAt: new Date(now()) })
-        .where(mine)
+        .where(isPilgrim)
       if (status === 'withdrawn') await endShares(tx, userId)
       await audit(tx, operator, 'set-user-status', { user_id: userId, status }, now())
     }
-    await updateLiveMapPresence(kv, userId, held, { ...held, participantStatus: status })
+    await updateLiveMapPresence(kv, userId, pilgrim, { ...pilgrim, participantStatus: status })
   })
   return { userId, participant_status: status }
 }
@@ -84,15 +84,15 @@ export async function setPalanquin(
       'Others may know this id, and with EVENT_IDENTITY=open whoever knows it could move the palanquin on the map. Name one of its trackers, or a phone that uses the event’s app, or set EVENT_IDENTITY=line.',
     )
   const at = new Date(now())
-  const mine = eq(pilgrims.userId, userId)
+  const isPilgrim = eq(pilgrims.userId, userId)
   const onlyPending = await isOnlyPending(context, userId)
   await db.transaction(async (tx) => {
     // One change at a time: two would each leave a palanquin.
     await lockPerson(tx, PALANQUIN)
     if (onlyPending) await ensurePilgrim(tx, userId, at.getTime())
-    const [held] = await tx.orm.select().from(pilgrims).where(mine)
-    if (held === undefined) throw unknownPilgrim(userId)
-    if (held.palanquin === palanquin && held.palanquinTracker === tracker) return
+    const [pilgrim] = await tx.orm.select().from(pilgrims).where(isPilgrim)
+    if (pilgrim === undefined) throw unknownPilgrim(userId)
+    if (pilgrim.palanquin === palanquin && pilgrim.palanquinTracker === tracker) return
     if (tracker !== null && (await tx.orm.$count(trackers, isTrackerOf(userId, tracker))) === 0)
       throw notFound('This pilgrim has no such tracker; it may have been revoked.')
     await tx.orm
@@ -102,7 +102,7 @@ export async function setPalanquin(
     const changed = await tx.orm
       .update(pilgrims)
       .set({ palanquin, palanquinTracker: tracker, updatedAt: at })
-      .where(mine)
+      .where(isPilgrim)
       .returning({ userId: pilgrims.userId })
     if (changed.length === 0) throw unknownPilgrim(userId)
     const details = { user_id: userId, palanquin, ...(tracker !== null && { tracker }) }
@@ -135,20 +135,20 @@ export async function assignRole(
     await lockPerson(tx, userId)
     await lockPersonUnlessErased(tx, userId, at.getTime())
     if (!onlyPending && !(await isKnown(tx, userId))) throw unknownPilgrim(userId)
-    const mine = eq(roleAssignments.userId, userId)
-    const [held] = await tx.orm.select().from(roleAssignments).where(mine)
-    const stored = held === undefined ? null : Role.parse(held.role)
+    const isAssignment = eq(roleAssignments.userId, userId)
+    const [pilgrim] = await tx.orm.select().from(roleAssignments).where(isAssignment)
+    const stored = pilgrim === undefined ? null : Role.parse(pilgrim.role)
     expectSeen(
       seen,
       stored,
       role,
-      stored === null ? 'Somebody has taken the role' : `${held!.assignedBy} has given the role ${stored}`,
+      stored === null ? 'Somebody has taken the role' : `${pilgrim!.assignedBy} has given the role ${stored}`,
     )
     for (const affected of [role, stored])
       if (affected !== null && ROLE_LEVEL[affected] > operator.level)
         throw forbidden(`A ${operator.role} cannot assign or remove the role ${affected}.`)
     if (role === stored) return
-    if (role === null) await tx.orm.delete(roleAssignments).where(mine)
+    if (role === null) await tx.orm.delete(roleAssignments).where(isAssignment)
     else {
       await ensurePilgrim(tx, userId, at.getTime())
       const fields = { role, assignedBy: operator.name, assignedAt: at }
@@ -157,7 +157,7 @@ export async function assignRole(
         .values({ userId, ...fields })
         .onConflictDoUpdate({ target: roleAssignments.userId, set: fields })
     }
-    await audit(tx, operator, 'assign-role', { user_id: userId, role, before: held?.role ?? null }, now())
+    await audit(tx, operator, 'assign-role', { user_id: userId, role, before: pilgrim?.role ?? null }, now())
   })
   return { userId, role }
 }
@@ -202,8 +202,10 @@ async function isOnlyPending(
   { db, kv }: Pick<ServiceContext, 'db' | 'kv'>,
   userId: string,
 ): Promise<boolean> {
-  const mine = eq(pilgrims.userId, userId)
-  const [stored] = await db.read(() => db.orm.select({ userId: pilgrims.userId }).from(pilgrims).where(mine))
+  const isPilgrim = eq(pilgrims.userId, userId)
+  const [stored] = await db.read(() =>
+    db.orm.select({ userId: pilgrims.userId }).from(pilgrims).where(isPilgrim),
+  )
   return stored === undefined && (await kv.peek(userId)).length > 0 && !(await isBeingErased(db, userId))
 }
 

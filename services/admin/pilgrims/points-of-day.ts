@@ -193,11 +193,11 @@ async function pointsOf(
   waiting: readonly DayPoint[],
 ): Promise<DayPoint[]> {
   const stored = await readDayPoints(db, userId, calendar.span(day), MAX_POINTS_A_DAY)
-  const mine = waiting.filter(({ recordedMs }) => calendar.day(recordedMs) === day)
-  const known = new Set(mine.length === 0 ? [] : stored.map(fieldOf))
+  const pending = waiting.filter(({ recordedMs }) => calendar.day(recordedMs) === day)
+  const known = new Set(pending.length === 0 ? [] : stored.map(fieldOf))
   return [
     ...stored.map((point) => ({ ...point, pending: false })),
-    ...mine.filter((point) => !known.has(fieldOf(point))),
+    ...pending.filter((point) => !known.has(fieldOf(point))),
   ]
 }
 

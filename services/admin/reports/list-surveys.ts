@@ -78,7 +78,9 @@ async function readQuestions({ config, db }: ServiceContext): Promise<Surveys['q
     const [newest, ...older] = forms.flatMap(({ questions }) => questions[i] ?? [])
     if (newest === undefined) return []
     const choices = [newest, ...older].flatMap((question) => question.choices)
-    const first = choices.filter(({ value }, at) => choices.findIndex((one) => one.value === value) === at)
+    const first = choices.filter(
+      ({ value }, at) => choices.findIndex((choice) => choice.value === value) === at,
+    )
     return [[name, { ...newest, choices: first }] as const]
   })
   return Object.fromEntries(known)

@@ -45,9 +45,9 @@ export function cellsOf(positions: readonly Position[], zoom: number, nowMs: num
   for (const { lat, lng } of positions) {
     const cell = cellAt(lat, lng, zoom)
     const name = cellName(cell)
-    const held = byName.get(name)
-    if (held === undefined) byName.set(name, { cell, pilgrims: 1 })
-    else held.pilgrims++
+    const counted = byName.get(name)
+    if (counted === undefined) byName.set(name, { cell, pilgrims: 1 })
+    else counted.pilgrims++
   }
   if (byName.size > MAX_CELLS && zoom > MIN_ZOOM) return cellsOf(positions, zoom - 1, nowMs)
   const cells = [...byName]

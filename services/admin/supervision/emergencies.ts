@@ -30,20 +30,20 @@ export async function confirmEmergency(
   id: string,
 ): Promise<Emergency> {
   const { db, now } = context
-  const mine = eq(emergencies.id, id)
+  const isThis = eq(emergencies.id, id)
   await db.transaction(async (tx) => {
-    const [held] = await tx.orm.select({ userId: emergencies.userId }).from(emergencies).where(mine)
+    const [row] = await tx.orm.select({ userId: emergencies.userId }).from(emergencies).where(isThis)
     // Lock in the same order as a press: the pilgrim before the emergency.
-    if (held !== undefined) await lockOutErasure(tx, held.userId)
+    if (row !== undefined) await lockOutErasure(tx, row.userId)
     const confirmed = await tx.orm
       .update(emergencies)
       .set({ confirmedAt: new Date(now()), confirmedBy: operator.name })
-      .where(and(mine, isNull(emergencies.confirmedAt)))
+      .where(and(isThis, isNull(emergencies.confirmedAt)))
       .returning({ userId: emergencies.userId })
     for (const { userId } of confirmed)
       await audit(tx, operator, 'confirm-emergency', { user_id: userId, id }, now())
   })
-  const [emergency] = await readEmergencies(context, mine)
+  const [emergency] = await readEmergencies(context, isThis)
   if (emergency === undefined) throw notFound('There is no such emergency; its pilgrim may have been erased.')
   return emergency
 }

@@ -25,12 +25,12 @@ export function createLastHour(
   let counted: { readonly flushMs: number; readonly pilgrims: Promise<Seen> } | null = null
   const count = (flushMs: number): Promise<Seen> => {
     if (counted?.flushMs === flushMs) return counted.pilgrims
-    const mine = { flushMs, pilgrims: countSeen(context, flushMs) }
-    counted = mine
-    mine.pilgrims.catch(() => {
-      if (counted === mine) counted = null
+    const current = { flushMs, pilgrims: countSeen(context, flushMs) }
+    counted = current
+    current.pilgrims.catch(() => {
+      if (counted === current) counted = null
     })
-    return mine.pilgrims
+    return current.pilgrims
   }
   const walking = async (): Promise<LastHour['walking']> => {
     const flushMs = await lastFlush()

@@ -68,7 +68,7 @@ export async function makeToken(
   await db.transaction(async (tx) => {
     await tx.orm.execute('LOCK TABLE admin_tokens IN EXCLUSIVE MODE')
     const made = await tx.orm.select().from(adminTokens).where(isNull(adminTokens.revokedAt))
-    if ([...config.tokens, ...made].some((one) => one.name === name))
+    if ([...config.tokens, ...made].some((existing) => existing.name === name))
       throw conflict(`Another token has the name ${name}: the audit log tells tokens apart by their names.`)
     if (made.length >= MAX_MADE_TOKENS)
       throw conflict(`There are ${MAX_MADE_TOKENS} tokens: revoke one that is not used any more.`)

@@ -122,8 +122,8 @@ async function countByStatus(
     kept.delete(oldest)
   }
   const key = JSON.stringify([query.category, isPublic])
-  const held = kept.get(key)
-  if (held !== undefined) return held.counts
+  const cached = kept.get(key)
+  if (cached !== undefined) return cached.counts
   const counts = await countNow(context, query, isPublic)
   const all = Object.values(counts).reduce((sum, n) => sum + n, 0)
   if (all > MANY) kept.set(key, { untilMs: performance.now() + KEPT_MS, counts })

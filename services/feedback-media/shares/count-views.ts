@@ -55,10 +55,10 @@ export function createViewCounter({ db, log, now }: Pick<ServiceContext, 'db' | 
     const taken = ids.map((id) => ({ id, ...waiting.get(id)! }))
     const done = await writeViews(db, taken)
     for (const { id, views } of taken) {
-      const one = waiting.get(id)!
-      if (done.has(id)) Object.assign(one, { views: one.views - views, writes: 0 })
-      else one.writes++
-      if (one.views === 0 || one.writes >= MAX_WRITES) waiting.delete(id)
+      const waitingViews = waiting.get(id)!
+      if (done.has(id)) Object.assign(waitingViews, { views: waitingViews.views - views, writes: 0 })
+      else waitingViews.writes++
+      if (waitingViews.views === 0 || waitingViews.writes >= MAX_WRITES) waiting.delete(id)
     }
   }
   const writeAll = async (): Promise<void> => {
@@ -70,12 +70,12 @@ export function createViewCounter({ db, log, now }: Pick<ServiceContext, 'db' | 
   return {
     /** @returns false when too many links wait */
     count(id: string): boolean {
-      const held = waiting.get(id)
-      if (held === undefined && waiting.size >= MAX_LINKS) return false
+      const known = waiting.get(id)
+      if (known === undefined && waiting.size >= MAX_LINKS) return false
       // Rounded to the minute: the exact time belongs to the reader.
       const lastMs = Math.floor(now() / MINUTE_MS) * MINUTE_MS
-      if (held === undefined) waiting.set(id, { views: 1, lastMs, writes: 0 })
-      else Object.assign(held, { views: held.views + 1, lastMs })
+      if (known === undefined) waiting.set(id, { views: 1, lastMs, writes: 0 })
+      else Object.assign(known, { views: known.views + 1, lastMs })
       return true
     },
     /** Writes the waiting views. Those that the database does not accept keep waiting. */

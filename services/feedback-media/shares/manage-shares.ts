@@ -81,10 +81,10 @@ export async function createShare(context: Context, request: CreateShareRequest)
   const row = await context.db.transaction(async (tx) => {
     await ensurePilgrim(tx, userId, nowMs)
     await lockSharing(tx, userId)
-    const mine = and(eq(shares.userId, userId), eq(shares.madeBy, 'pilgrim'))
-    await tx.orm.delete(shares).where(and(mine, lte(shares.expiresAt, new Date(nowMs))))
+    const ownShares = and(eq(shares.userId, userId), eq(shares.madeBy, 'pilgrim'))
+    await tx.orm.delete(shares).where(and(ownShares, lte(shares.expiresAt, new Date(nowMs))))
     if (isClaim(context.config, userId)) {
-      const alike = and(mine, eq(shares.showName, showName), isNull(shares.liveUntil))
+      const alike = and(ownShares, eq(shares.showName, showName), isNull(shares.liveUntil))
       const [link] = await tx.orm
         .select()
         .from(shares)
@@ -96,8 +96,8 @@ export async function createShare(context: Context, request: CreateShareRequest)
     const [same] = await tx.orm.select().from(shares).where(eq(shares.id, id))
     if (same?.userId === userId) return same
     if (same !== undefined) throw conflict('There is another link with this id.')
-    const [held] = await tx.orm.select({ n: count() }).from(shares).where(mine)
-    if (held!.n >= MAX_SHARES)
+    const [existing] = await tx.orm.select({ n: count() }).from(shares).where(ownShares)
+    if (existing!.n >= MAX_SHARES)
       throw conflict(`There are ${MAX_SHARES} links already. Revoke one that is not needed any more.`)
     const [made] = await tx.orm
       .insert(shares)
@@ -133,16 +133,16 @@ export async function changeShare(context: Context, id: string, request: ChangeS
   const row = await context.db.transaction(async (tx) => {
     await lockPersonUnlessErased(tx, userId, nowMs)
     await lockSharing(tx, userId)
-    const mine = and(eq(shares.id, id), eq(shares.userId, userId), gt(shares.expiresAt, new Date(nowMs)))
+    const isShare = and(eq(shares.id, id), eq(shares.userId, userId), gt(shares.expiresAt, new Date(nowMs)))
     // Unchanged until the end of the transaction, because every change holds the lock of the pilgrim's row.
-    const [held] = await tx.orm.select().from(shares).where(mine)
-    if (held === undefined) throw unknown()
+    const [existing] = await tx.orm.select().from(shares).where(isShare)
+    if (existing === undefined) throw unknown()
     const changes = {
-      ...(hours === undefined ? {} : liveFor(hours, nowMs, held)),
+      ...(hours === undefined ? {} : liveFor(hours, nowMs, existing)),
       ...(showName == null ? {} : { showName }),
     }
-    if (Object.keys(changes).length === 0) return held
-    const [changed] = await tx.orm.update(shares).set(changes).where(mine).returning()
+    if (Object.keys(changes).length === 0) return existing
+    const [changed] = await tx.orm.update(shares).set(changes).where(isShare).returning()
     // A revocation does not take that lock.
     if (changed === undefined) throw unknown()
     return changed
@@ -156,8 +156,8 @@ export async function revokeShare(
   id: string,
   userId: string,
 ): Promise<{ id: string; revoked: true }> {
-  const mine = and(eq(shares.id, id), eq(shares.userId, userId))
-  const gone = await db.orm.delete(shares).where(mine).returning({ id: shares.id })
+  const isShare = and(eq(shares.id, id), eq(shares.userId, userId))
+  const gone = await db.orm.delete(shares).where(isShare).returning({ id: shares.id })
   if (gone.length === 0) throw unknown()
   return { id, revoked: true }
 }

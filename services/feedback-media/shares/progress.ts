@@ -104,7 +104,7 @@ function nextOf(
   speedKmh: number | null,
   fromMs: number,
 ): NextStation | null {
-  const placed = stations.map((one) => ({ one, routeKm: roundKm(one.alongM * 1_000) }))
+  const placed = stations.map((station) => ({ one: station, routeKm: roundKm(station.alongM * 1_000) }))
   const next = stationsAhead(placed, alongKm)[0]
   if (next === undefined) return null
   const { station, km } = next

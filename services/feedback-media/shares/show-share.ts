@@ -144,8 +144,8 @@ function createReader(context: ServiceContext): (share: OpenShare) => Promise<Sh
     const { id, liveUntil, showName } = share.row
     const isLive = liveUntil !== null && liveUntil.getTime() > context.now()
     const key = `${id} ${isLive} ${showName}`
-    const held = kept.get(key)
-    if (held !== undefined && held.age() < KEPT_MS) return held.view
+    const cached = kept.get(key)
+    if (cached !== undefined && cached.age() < KEPT_MS) return cached.view
     const view = readShare(context, share)
     view.catch(() => kept.delete(key))
     // Every time, not only when there are too many: an unused line is dropped, and so disappears after an erasure.

@@ -49,7 +49,7 @@ interface MenuDesign {
 const NAME_PREFIX = 'event:'
 
 const offersAll = ({ languages }: Pick<Event, 'languages'>): boolean =>
-  Language.options.every((one) => languages.includes(one))
+  Language.options.every((each) => languages.includes(each))
 
 /** @param event its languages decide who sees the menu: also people of unknown language, if it is `language` */
 export function designMenu(language: Language, event: Pick<Event, 'language' | 'languages'>): MenuDesign {
@@ -121,7 +121,7 @@ const LOCK_MS = 120_000
 export async function readMenus({ db, event }: ServiceContext, line: Line | null): Promise<MenuStatus> {
   const rows = await db.read(() => db.orm.select().from(richMenus))
   const menus = Language.options.map((language) => {
-    const row = rows.find((one) => one.language === language)
+    const row = rows.find((stored) => stored.language === language)
     return {
       language,
       menu_id: row?.menuId ?? null,

@@ -184,15 +184,15 @@ async function withBuffer(
     row.waits && (audience === 'inactive' || (audience === 'participants' && !row.fits))
   const undecided = rows.filter(decides)
   if (undecided.length === 0) return rows
-  const held = await buffer.read(undecided.map(({ user_id }) => user_id))
-  if (held === null) return null
+  const pending = await buffer.read(undecided.map(({ user_id }) => user_id))
+  if (pending === null) return null
   const fits = (row: Row, points: readonly Point[]): boolean =>
     audience === 'participants'
       ? points.some(({ kind }) => kind === 'c')
       : points.length > 0
         ? points.every(({ recordedMs }) => recordedMs < sinceMs)
         : !row.unstored
-  const inArea = ({ user_id: userId }: Row) => held.get(userId)!.filter(({ inRange }) => inRange)
+  const inArea = ({ user_id: userId }: Row) => pending.get(userId)!.filter(({ inRange }) => inRange)
   return rows.filter((row) => !decides(row) || fits(row, inArea(row)))
 }
 

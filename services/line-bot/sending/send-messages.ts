@@ -172,11 +172,11 @@ async function record(context: ServiceContext, chunk: Chunk, delivery: Delivery)
       await db.transaction(async (tx) => {
         const isOne = chunk.recipients.length === 1
         if (isOne) await lockPersonShared(tx, chunk.recipients[0]!)
-        const held = await lockChunk(tx, chunk)
-        if (delivery.fault === 'recipients' && !isOne) return splitChunk(tx, held, detail, at)
+        const locked = await lockChunk(tx, chunk)
+        if (delivery.fault === 'recipients' && !isOne) return splitChunk(tx, locked, detail, at)
         if (isOne && namesRecipient(detail))
-          for (const userId of held.recipients) await recordRefusal(tx, userId, at)
-        return recordDelivery(tx, held, { state: 'failed', detail }, at)
+          for (const userId of locked.recipients) await recordRefusal(tx, userId, at)
+        return recordDelivery(tx, locked, { state: 'failed', detail }, at)
       })
     }
   }
@@ -191,42 +191,42 @@ interface Outcome {
 }
 
 /** Records the outcome of a pending chunk. The last chunk completes its message. */
-export async function recordDelivery(tx: Tx, held: Chunk, outcome: Outcome, at: Date): Promise<void> {
+export async function recordDelivery(tx: Tx, chunk: Chunk, outcome: Outcome, at: Date): Promise<void> {
   const recorded = await tx.orm
     .update(messageChunks)
     .set({
       state: outcome.state,
       lineRequestId: outcome.requestId ?? null,
-      detail: outcome.detail ?? held.detail,
+      detail: outcome.detail ?? chunk.detail,
       settledAt: at,
     })
-    .where(and(eq(messageChunks.id, held.id), eq(messageChunks.state, 'waiting')))
+    .where(and(eq(messageChunks.id, chunk.id), eq(messageChunks.state, 'waiting')))
     .returning({ id: messageChunks.id })
-  if (recorded.length > 0) await completeMessage(tx, held.messageId, at)
+  if (recorded.length > 0) await completeMessage(tx, chunk.messageId, at)
 }
 
 /** Locks a chunk and rereads what erasures change, so that erased data are not stored again. */
-async function lockChunk(tx: Tx, held: Chunk): Promise<Chunk> {
-  const [row] = await tx.orm.select().from(messageChunks).where(eq(messageChunks.id, held.id)).for('update')
-  return { ...held, recipients: row?.recipients ?? [], body: row?.body ?? [] }
+async function lockChunk(tx: Tx, chunk: Chunk): Promise<Chunk> {
+  const [row] = await tx.orm.select().from(messageChunks).where(eq(messageChunks.id, chunk.id)).for('update')
+  return { ...chunk, recipients: row?.recipients ?? [], body: row?.body ?? [] }
 }
 
 /** Splits a chunk in halves, because LINE refuses a whole call for one bad id. The caller holds the chunk's lock. */
-export async function splitChunk(tx: Tx, held: Chunk, detail: string, at: Date): Promise<void> {
+export async function splitChunk(tx: Tx, whole: Chunk, detail: string, at: Date): Promise<void> {
   const split = await tx.orm
     .update(messageChunks)
     .set({ state: 'split', detail, settledAt: at })
-    .where(and(eq(messageChunks.id, held.id), eq(messageChunks.state, 'waiting')))
+    .where(and(eq(messageChunks.id, whole.id), eq(messageChunks.state, 'waiting')))
     .returning({ id: messageChunks.id })
   if (split.length === 0) return
-  const middle = held.recipients.length >> 1
-  const halves = [held.recipients.slice(0, middle), held.recipients.slice(middle)].filter(
+  const middle = whole.recipients.length >> 1
+  const halves = [whole.recipients.slice(0, middle), whole.recipients.slice(middle)].filter(
     (half) => half.length > 0,
   )
-  if (halves.length === 0) return completeMessage(tx, held.messageId, at)
+  if (halves.length === 0) return completeMessage(tx, whole.messageId, at)
   await tx.orm
     .insert(messageChunks)
-    .values(halves.map((half) => chunk(held.messageId, half, held.body, 'waiting', at)))
+    .values(halves.map((half) => chunk(whole.messageId, half, whole.body, 'waiting', at)))
 }
 
 /** Marks a refused person as unreachable until they follow the account again. */

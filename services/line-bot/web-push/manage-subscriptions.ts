@@ -82,7 +82,7 @@ async function removeOldest(tx: Tx, config: ServiceContext['config'], { id, user
   await tx.orm.delete(pushSubscriptions).where(
     inArray(
       pushSubscriptions.id,
-      surplus.map((one) => one.id),
+      surplus.map((device) => device.id),
     ),
   )
 }

@@ -65,7 +65,7 @@ async function sendDeliveries(
   answering: Set<string>,
 ): Promise<boolean> {
   const claimed = await claim(context, lane, answering)
-  await Promise.all(claimed.map((one) => send(context, settings, one, answering)))
+  await Promise.all(claimed.map((delivery) => send(context, settings, delivery, answering)))
   return claimed.length > 0
 }
 
@@ -103,57 +103,65 @@ async function claim(
 async function send(
   context: ServiceContext,
   settings: PushSettings,
-  one: Claimed,
+  claimed: Claimed,
   answering: Set<string>,
 ): Promise<void> {
   const { metrics, now } = context
-  const { endpoint, p256dh, auth, notice } = one
+  const { endpoint, p256dh, auth, notice } = claimed
   const nowMs = now()
-  const leftMs = one.planned_ms + WORTH_MS - nowMs
+  const leftMs = claimed.planned_ms + WORTH_MS - nowMs
   if (endpoint === null || p256dh === null || auth === null || notice === null)
-    return settle(context, one, 'failed', 'the device was removed')
-  if (one.withdrawn) return settle(context, one, 'failed', 'the pilgrim has withdrawn')
-  if (await isExpired(context, context.db, one.cause_key, one.planned_ms))
-    return settle(context, one, 'failed', EXPIRED)
-  if (leftMs <= 0) return settle(context, one, 'failed', 'not delivered within a day')
+    return settle(context, claimed, 'failed', 'the device was removed')
+  if (claimed.withdrawn) return settle(context, claimed, 'failed', 'the pilgrim has withdrawn')
+  if (await isExpired(context, context.db, claimed.cause_key, claimed.planned_ms))
+    return settle(context, claimed, 'failed', EXPIRED)
+  if (leftMs <= 0) return settle(context, claimed, 'failed', 'not delivered within a day')
   const device: Device = { endpoint, p256dh, auth }
-  const delivery = await callPushService(settings, device, payloadOf(one.message_id, notice), leftMs, nowMs)
+  const delivery = await callPushService(
+    settings,
+    device,
+    payloadOf(claimed.message_id, notice),
+    leftMs,
+    nowMs,
+  )
   metrics.count('event_web_push_calls_total', { outcome: delivery.outcome })
   const { host } = new URL(endpoint)
   if (delivery.outcome === 'silent') answering.delete(host)
   else if (delivery.outcome !== 'refused') answering.add(host)
-  await record(context, one, device, delivery)
+  await record(context, claimed, device, delivery)
 }
 
 async function record(
   context: ServiceContext,
-  one: Claimed,
+  claimed: Claimed,
   { endpoint }: Device,
   delivery: Delivery,
 ): Promise<void> {
   const { db, log, now } = context
   switch (delivery.outcome) {
     case 'accepted':
-      return settle(context, one, 'sent')
+      return settle(context, claimed, 'sent')
     case 'gone':
       // Keep a device that has subscribed again meanwhile.
       await db.orm
         .delete(pushSubscriptions)
-        .where(and(eq(pushSubscriptions.id, one.subscription_id), eq(pushSubscriptions.endpoint, endpoint)))
-      return settle(context, one, 'failed', delivery.detail)
+        .where(
+          and(eq(pushSubscriptions.id, claimed.subscription_id), eq(pushSubscriptions.endpoint, endpoint)),
+        )
+      return settle(context, claimed, 'failed', delivery.detail)
     case 'refused':
       log.warn('a push service refuses a message', {
-        message_id: one.message_id,
+        message_id: claimed.message_id,
         detail: delivery.detail,
       })
-      return settle(context, one, 'failed', delivery.detail)
+      return settle(context, claimed, 'failed', delivery.detail)
     case 'silent':
     case 'later': {
-      const dueAt = new Date(now() + waitOf(one.attempts, delivery.waitMs))
+      const dueAt = new Date(now() + waitOf(claimed.attempts, delivery.waitMs))
       await db.orm
         .update(pushDeliveries)
         .set({ dueAt, detail: delivery.detail })
-        .where(and(eq(pushDeliveries.id, one.id), eq(pushDeliveries.state, 'waiting')))
+        .where(and(eq(pushDeliveries.id, claimed.id), eq(pushDeliveries.state, 'waiting')))
     }
   }
 }

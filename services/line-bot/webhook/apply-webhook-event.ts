@@ -61,11 +61,11 @@ export async function cachePhotoCount({ db, kv }: ServiceContext, event: LineEve
   if (userId === null || !(isPhoto(event) || event.unsend !== undefined)) return
   await db.transaction(async (tx) => {
     // The lock orders the writes of two photos, so that the newer count is written last.
-    const mine = tx.orm
+    const pilgrim = tx.orm
       .select({ count: pilgrims.photoCount })
       .from(pilgrims)
       .where(eq(pilgrims.userId, userId))
-    const [row] = await mine.for('update')
+    const [row] = await pilgrim.for('update')
     if (row !== undefined) await kv.cache(photoCountKey(userId), String(row.count), PHOTO_COUNT_TTL_MS)
   })
 }

@@ -77,8 +77,8 @@ export async function withoutStoredPoints(
   const fresh: OwnedPoint[] = []
   const stored: OwnedPoint[] = []
   for (const [i, run] of runs.entries()) {
-    const held = new Set(times.get(i + 1)?.map(({ ms }) => ms))
-    for (const owned of run.points) (held.has(owned.point.sentMs) ? stored : fresh).push(owned)
+    const storedTimes = new Set(times.get(i + 1)?.map(({ ms }) => ms))
+    for (const owned of run.points) (storedTimes.has(owned.point.sentMs) ? stored : fresh).push(owned)
   }
   const moved = await ownInstants(tx, stored, fresh)
   return moved.length === 0 ? fresh : [...fresh, ...moved].sort(byIdentity)

@@ -68,10 +68,11 @@ export async function rebuildMap(tx: Tx, calendar: Calendar, differences: Differ
 
   const days = new Map<number, number[]>()
   for (const day of await startsOf(tx, 'day')) days.set(day, [])
-  for (const [day, mine] of Map.groupBy(hours, (hourMs) => calendar.dayStart(hourMs))) days.set(day, mine)
-  for (const [dayMs, mine] of days) {
+  for (const [day, hoursOfDay] of Map.groupBy(hours, (hourMs) => calendar.dayStart(hourMs)))
+    days.set(day, hoursOfDay)
+  for (const [dayMs, hoursOfDay] of days) {
     const sums = new Map<string, Tile>()
-    for (const hourMs of mine)
+    for (const hourMs of hoursOfDay)
       for (const tile of await spanTiles(tx, 'hour', hourMs))
         if (isTileStored(tile.zoom, 'day')) addTile(sums, { ...tile, span: 'day', startMs: dayMs })
     await reconcileTiles(tx, differences, [...sums.values()], await spanTiles(tx, 'day', dayMs))

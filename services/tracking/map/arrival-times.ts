@@ -41,7 +41,7 @@ export function withSample(
   of: Sample['of'],
   nowMs: number,
 ): Sample[] {
-  const kept = samples.filter((one) => one.t >= nowMs - KEPT_MS && one.of === of)
+  const kept = samples.filter((sample) => sample.t >= nowMs - KEPT_MS && sample.of === of)
   const isDue = (kept.at(-1)?.t ?? -Infinity) <= nowMs - SAMPLE_MS
   return place === null || !isDue ? kept : [...kept, { ...place, t: nowMs, of }]
 }
@@ -161,7 +161,7 @@ export function estimatesOf(
       ({ kmh, farthestMs }) => kmh >= LEAST_KMH && arrival(from, kmh) <= nowMs + farthestMs,
     )
     if (found !== undefined) {
-      const before = told.find((one) => one.station === station && one.by === found.by)
+      const before = told.find((estimate) => estimate.station === station && estimate.by === found.by)
       return [
         {
           station,

@@ -148,11 +148,11 @@ function everybody({ times, order }: Cloud, from: number, to: number): Rest {
 function split(order: Int32Array, values: ArrayLike<number>, bit: number, from: number, to: number): number {
   let end = to
   for (let i = from; i < end;) {
-    const one = order[i]!
-    if ((values[one]! & bit) === 0) i++
+    const person = order[i]!
+    if ((values[person]! & bit) === 0) i++
     else {
       order[i] = order[--end]!
-      order[end] = one
+      order[end] = person
     }
   }
   return end

@@ -115,9 +115,9 @@ export function createTrackQueue(options: TrackQueueOptions): TrackQueue {
     try {
       for (;;) {
         const taken = [...(await store.oldest(userId, kind, ALL)), ...(await store.rejected(userId))]
-        const t = Math.max(clock.now(), ...taken.map((one) => (one.kind === kind ? one.t + 1 : 0)))
+        const t = Math.max(clock.now(), ...taken.map((entry) => (entry.kind === kind ? entry.t + 1 : 0)))
         await store.add([{ userId, kind, t, fields }])
-        const kept = (await store.oldest(userId, kind, ALL)).find((one) => one.t === t)
+        const kept = (await store.oldest(userId, kind, ALL)).find((entry) => entry.t === t)
         // Another tab may have used the same time, or has sent the entry already.
         if (kept === undefined || JSON.stringify(kept.fields) === text) break
       }

@@ -192,10 +192,10 @@ export function tilesOf(counts: Counts): Map<number, Counts> {
   const tiles = new Map<number, Counts>()
   for (let i = 0; i < counts.length;) {
     const tile = Math.floor(counts[i]! / TILE_CELLS)
-    const mine: number[] = []
+    const ofTile: number[] = []
     for (; i < counts.length && Math.floor(counts[i]! / TILE_CELLS) === tile; i += 3)
-      mine.push(counts[i]! - tile * TILE_CELLS, counts[i + 1]!, counts[i + 2]!)
-    tiles.set(tile, mine)
+      ofTile.push(counts[i]! - tile * TILE_CELLS, counts[i + 1]!, counts[i + 2]!)
+    tiles.set(tile, ofTile)
   }
   return tiles
 }
@@ -383,8 +383,8 @@ export function* tilesOfHours(
   const cuts = new Map<Counts, ReturnType<typeof cut>>()
   const tiles: Tile[] = []
   const spans = [
-    ...[...hours].map((one) => ['hour', ...one] as const),
-    ...[...days].map((one) => ['day', ...one] as const),
+    ...[...hours].map((hour) => ['hour', ...hour] as const),
+    ...[...days].map((day) => ['day', ...day] as const),
     ['all', 0, all] as const,
   ]
   for (const [span, startMs, counts] of spans) {

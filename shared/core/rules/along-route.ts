@@ -130,7 +130,7 @@ function follow(
   let foot: Foot | null = null
   for (const place of [...walked.filter((_, i) => i % every === 0), here]) {
     const passages = passagesNear(route, place, EQUALLY_NEAR_M)
-    const ahead = passages.find((one) => one.km >= reachedKm - BACK_KM)
+    const ahead = passages.find((passage) => passage.km >= reachedKm - BACK_KM)
     foot = ahead ?? passages.toSorted((a, b) => a.offM - b.offM)[0] ?? null
     if (foot !== null) reachedKm = ahead === undefined ? foot.km : Math.max(reachedKm, foot.km)
   }

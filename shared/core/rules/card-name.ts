@@ -10,5 +10,7 @@ const SHOWN =
 /** Whether a card shows the name. Otherwise it says "Pilgrim" in its language. */
 export function isShownOnCard(name: string): boolean {
   const letters = name.match(/\p{L}/gu) ?? []
-  return !RIGHT_TO_LEFT.test(name) && letters.filter((one) => SHOWN.test(one)).length * 2 >= letters.length
+  return (
+    !RIGHT_TO_LEFT.test(name) && letters.filter((letter) => SHOWN.test(letter)).length * 2 >= letters.length
+  )
 }

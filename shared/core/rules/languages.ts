@@ -36,7 +36,7 @@ export function languageFor(
   for (const tag of known) {
     const language = knownLanguage(tag, eventLanguage)
     const choices = CHINESE_FORMS.includes(language!) ? [language!, ...CHINESE_FORMS] : [language]
-    const found = choices.find((one) => one !== null && (one === 'en' || isOffered(one)))
+    const found = choices.find((choice) => choice !== null && (choice === 'en' || isOffered(choice)))
     if (found != null) return found
   }
   return known.length === 0 ? eventLanguage : 'en'
@@ -65,7 +65,7 @@ export const textFor = (texts: Names, reader: Language): string | undefined =>
 export function acceptedTags(header: string | null): string[] {
   const preferences = (header ?? '').split(',').map((part) => {
     const [tag, ...parameters] = part.split(';')
-    const quality = parameters.map((one) => /^\s*q=([\d.]+)\s*$/i.exec(one)?.[1]).find(Boolean)
+    const quality = parameters.map((parameter) => /^\s*q=([\d.]+)\s*$/i.exec(parameter)?.[1]).find(Boolean)
     return { tag: tag!.trim(), quality: Number(quality ?? 1) }
   })
   return (

@@ -39,16 +39,16 @@ export async function storeCounters(
   kv: Pick<KvPoints, 'counters'>,
   calm: ReadonlySet<number> = new Set(),
 ): Promise<void> {
-  const counters = (await kv.counters()).map((one, partition) => ({ ...one, partition }))
+  const counters = (await kv.counters()).map((each, partition) => ({ ...each, partition }))
   const begun = counters.filter(({ epoch }) => epoch !== '')
   if (begun.length === 0) return
-  const column = <T>(read: (one: PartitionCounters & BufferEpoch) => T): T[] => begun.map(read)
+  const column = <T>(read: (each: PartitionCounters & BufferEpoch) => T): T[] => begun.map(read)
   await db.sql`
     INSERT INTO ledger_counters AS b (epoch, partition, settled, duplicate, dropped, erased_pending)
     SELECT epoch, partition, settled, duplicate, dropped, erased FROM unnest(
-      ${column((one) => one.epoch)}::text[], ${column((one) => one.partition)}::int[],
-      ${column((one) => one.settled)}::float8[], ${column((one) => one.duplicate)}::float8[],
-      ${column((one) => one.dropped)}::float8[], ${column((one) => one.erased)}::float8[]
+      ${column((each) => each.epoch)}::text[], ${column((each) => each.partition)}::int[],
+      ${column((each) => each.settled)}::float8[], ${column((each) => each.duplicate)}::float8[],
+      ${column((each) => each.dropped)}::float8[], ${column((each) => each.erased)}::float8[]
     ) AS k (epoch, partition, settled, duplicate, dropped, erased) ORDER BY epoch, partition
     ON CONFLICT (epoch, partition) DO UPDATE SET
       settled = excluded.settled, duplicate = excluded.duplicate, dropped = excluded.dropped,
@@ -60,7 +60,7 @@ export async function storeCounters(
   )
   await acknowledge(
     db,
-    callers.map((one) => ({ ...one, lost: 0 })),
+    callers.map((caller) => ({ ...caller, lost: 0 })),
   )
 }
 
@@ -76,13 +76,13 @@ interface Acknowledged extends BufferEpoch {
 /** Stores the points that the kv has confirmed to callers. The larger of two values for one caller counts. */
 async function acknowledge(tx: Pick<Tx, 'sql'>, acknowledged: readonly Acknowledged[]): Promise<void> {
   if (acknowledged.length === 0) return
-  const column = <T>(read: (one: Acknowledged) => T): T[] => acknowledged.map(read)
+  const column = <T>(read: (row: Acknowledged) => T): T[] => acknowledged.map(read)
   await tx.sql`
     INSERT INTO ledger_callers AS c (epoch, partition, caller, acknowledged, lost)
     SELECT epoch, partition, caller, points + lost, lost FROM unnest(
-      ${column((one) => one.epoch)}::text[], ${column((one) => one.partition)}::int[],
-      ${column((one) => one.caller)}::text[], ${column((one) => one.points)}::float8[],
-      ${column((one) => one.lost)}::float8[]
+      ${column((row) => row.epoch)}::text[], ${column((row) => row.partition)}::int[],
+      ${column((row) => row.caller)}::text[], ${column((row) => row.points)}::float8[],
+      ${column((row) => row.lost)}::float8[]
     ) AS k (epoch, partition, caller, points, lost) ORDER BY epoch, partition, caller
     ON CONFLICT (epoch, partition, caller) DO UPDATE SET
       acknowledged = greatest(c.acknowledged, excluded.acknowledged - excluded.lost + greatest(c.lost, excluded.lost)),

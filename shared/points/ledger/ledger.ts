@@ -111,14 +111,14 @@ async function readRows(db: Database): Promise<Rows> {
 /** The ledger as flat figures, one for each reason of a rejection. */
 export const statesOf = ({ rejected, ...ledger }: Ledger): Record<string, number> =>
   Object.fromEntries([
-    ...Object.entries(ledger).filter((one): one is [string, number] => typeof one[1] === 'number'),
+    ...Object.entries(ledger).filter((entry): entry is [string, number] => typeof entry[1] === 'number'),
     ...Object.entries(rejected).map(([reason, points]) => [`rejected_${reason}`, points] as const),
   ])
 
 const keyOf = ({ epoch, partition }: BufferEpoch): string => `${epoch} ${partition}`
-const total = <T>(list: Iterable<T>, read: (one: T) => number): number => {
+const total = <T>(list: Iterable<T>, read: (item: T) => number): number => {
   let sum = 0
-  for (const one of list) sum += read(one)
+  for (const item of list) sum += read(item)
   return sum
 }
 
@@ -156,7 +156,7 @@ function sumUp(
 ): Ledger {
   const counted = (name: string): number =>
     (counts !== null && Object.hasOwn(counts, name) && counts[name]) || 0
-  const sum = (name: keyof EpochFigures) => total(figures, (one) => one[name])
+  const sum = (name: keyof EpochFigures) => total(figures, (figure) => figure[name])
   const rejected = Object.entries(counts ?? {}).filter(([name]) => name.startsWith(REJECTED))
   const refused = total(rejected, ([, points]) => points)
   const journaled = counted('journaled')
@@ -190,7 +190,7 @@ function sumUp(
   // It is not known to which of the losses it belongs.
   const left = without(
     recovered,
-    figures.map((one) => one.lost),
+    figures.map((figure) => figure.lost),
   )
   const losses = figures.map(({ epoch, partition }, i) => ({ epoch, partition, points: left[i]! }))
   return { ...ledger, inFlight: received - rest, losses: losses.filter(({ points }) => points > 0) }
@@ -218,7 +218,7 @@ function currentEpoch(
   row: StoredCounters,
   rows: Rows['callers'],
 ): EpochFigures {
-  const acknowledged = new Map(rows.map((one) => [one.caller, one]))
+  const acknowledged = new Map(rows.map((counted) => [counted.caller, counted]))
   const forgotten = total(new Set([...Object.keys(callers), ...acknowledged.keys()]), (caller) => {
     const { acknowledged: known = 0, lost = 0 } = acknowledged.get(caller) ?? {}
     return Math.max(lost, known - (callers[caller] ?? 0))
@@ -246,7 +246,7 @@ function currentEpoch(
 
 /** Figures of an epoch that has ended: confirmed points that did not leave its buffer are lost. */
 function endedEpoch(row: StoredCounters, rows: Rows['callers']): EpochFigures {
-  const acknowledged = total(rows, (one) => one.acknowledged)
+  const acknowledged = total(rows, (counted) => counted.acknowledged)
   const counts = [row.repeated, row.erased, row.erased_pending, row.duplicate] as const
   const [repeated, erased, erasedPending, duplicate] = without(row.excess, counts)
   const requeued = row.duplicate - duplicate!

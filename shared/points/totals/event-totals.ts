@@ -60,9 +60,9 @@ export class EventTotals {
   readonly #modes = new Map<string, ModeTotals & { readonly day: string; readonly mode: string }>()
 
   addHour(hour: number, sums: Totals, pilgrims: number): void {
-    const mine = this.#hours.getOrInsertComputed(hour, () => ({ ...zeroTotals(), pilgrims: 0 }))
-    addTotals(mine, sums)
-    mine.pilgrims += pilgrims
+    const totals = this.#hours.getOrInsertComputed(hour, () => ({ ...zeroTotals(), pilgrims: 0 }))
+    addTotals(totals, sums)
+    totals.pilgrims += pilgrims
   }
 
   addDay(day: string, pilgrims: number): void {
@@ -71,9 +71,9 @@ export class EventTotals {
 
   addMode(day: string, mode: string, { distanceMm, carbonMg }: ModeTotals): void {
     const zero = () => ({ day, mode, distanceMm: 0, carbonMg: 0 })
-    const mine = this.#modes.getOrInsertComputed(`${day} ${mode}`, zero)
-    mine.distanceMm += distanceMm
-    mine.carbonMg += carbonMg
+    const totals = this.#modes.getOrInsertComputed(`${day} ${mode}`, zero)
+    totals.distanceMm += distanceMm
+    totals.carbonMg += carbonMg
   }
 
   /** Adds all days of one pilgrim. */

@@ -136,21 +136,21 @@ export async function foldPending(
   if (asked.length === 0) return new Map()
   const stored = await db.read(() => readStored(db, asked))
   const pilgrims = new Map<string, Pilgrim>()
-  for (const one of asked) {
-    const mine = stored.get(one.userId)!
-    const hasPoints = mine.sums !== null || one.pending.length > 0
-    if (!hasPoints && mine.pilgrim === null) continue
+  for (const request of asked) {
+    const row = stored.get(request.userId)!
+    const hasPoints = row.sums !== null || request.pending.length > 0
+    if (!hasPoints && row.pilgrim === null) continue
     const statistics = hasPoints
-      ? (foldedOn(mine, one.pending, calendar) ??
-        (await keepLate(db, one.userId, madeFrom(one, mine), () =>
-          db.read(() => readLate(db, calendar, one)),
+      ? (foldedOn(row, request.pending, calendar) ??
+        (await keepLate(db, request.userId, madeFrom(request, row), () =>
+          db.read(() => readLate(db, calendar, request)),
         )))
       : null
-    pilgrims.set(one.userId, {
-      row: mine.pilgrim,
+    pilgrims.set(request.userId, {
+      row: row.pilgrim,
       statistics,
-      storedPoints: mine.sums?.points ?? 0,
-      pending: one.pending.length,
+      storedPoints: row.sums?.points ?? 0,
+      pending: request.pending.length,
     })
   }
   return pilgrims
@@ -274,8 +274,8 @@ export function createKeeper<T>(): Keep<T> {
       kept.delete(oldest)
     }
     const made = Bun.hash(JSON.stringify(madeFrom)).toString(36)
-    const held = kept.get(key)
-    if (held?.made === made) return held.value
+    const cached = kept.get(key)
+    if (cached?.made === made) return cached.value
     const fresh = { made, untilMs: nowMs + KEPT_MS, value: read() }
     kept.delete(key)
     kept.set(key, fresh)

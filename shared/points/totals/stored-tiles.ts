@@ -32,9 +32,9 @@ const peopleOf = (name: TileName, packed: Uint8Array): Uint8Array | null =>
 
 /** Adds counts to the stored tiles. The caller holds the lock. */
 export async function addTiles(tx: Tx, tiles: readonly Tile[]): Promise<void> {
-  const held = await readSameTiles(tx, tiles)
+  const stored = await readSameTiles(tx, tiles)
   const sums = tiles.map(({ counts, ...name }): StoredTile => {
-    const before = held.get(tileKey(name))
+    const before = stored.get(tileKey(name))
     const { points, users } = totalOf(counts)
     const packed = packCounts(counts, before?.packed)
     return {

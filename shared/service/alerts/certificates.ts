@@ -63,8 +63,8 @@ export async function knownCertificates(
   config: Config,
 ): Promise<Readonly<Record<string, Certificate | null>>> {
   const hosts = publicHosts(config).map(async ({ host }) => {
-    const held = await kv.cached(keyOf(host))
-    return [host, held === null ? null : (JSON.parse(held) as Certificate)] as const
+    const cached = await kv.cached(keyOf(host))
+    return [host, cached === null ? null : (JSON.parse(cached) as Certificate)] as const
   })
   return Object.fromEntries(await Promise.all(hosts))
 }
@@ -72,7 +72,9 @@ export async function knownCertificates(
 export function createCertificateReader({ config, kv, log, metrics, now }: ServiceContext): Repeated {
   metrics.figures('event_certificate_due_timestamp_seconds', async () => {
     const known = Object.entries(await knownCertificates(kv, config))
-    return Object.fromEntries(known.map(([host, one]) => [host, (one?.dueMs ?? Number.NaN) / 1_000]))
+    return Object.fromEntries(
+      known.map(([host, certificate]) => [host, (certificate?.dueMs ?? Number.NaN) / 1_000]),
+    )
   })
   /** When each host was last read; 0: it could not be read. */
   const readMs = new Map<string, number>()

@@ -204,7 +204,7 @@ async function checkClocks(stores: Stores): Promise<Cause | null> {
   )
   const wrong = [...processes!, ...phones!]
   if (wrong.length === 0) return null
-  const text = `${wrong.map((one) => one['zh-Hant']).join('；')} · ${wrong.map(({ en }) => en).join('; ')}`
+  const text = `${wrong.map((part) => part['zh-Hant']).join('；')} · ${wrong.map(({ en }) => en).join('; ')}`
   return { key: 'clock', failure: false, text }
 }
 

@@ -21,9 +21,9 @@ function createTeller({ kv }: ServiceContext, messenger: Messenger) {
   return async (key: string, text: string, others: readonly string[] = []): Promise<void> => {
     if (told.has(key) || (await kv.cacheOnce(key, me, MONTH_MS).catch(() => me)) !== me) return
     if (!(await messenger.tell(key, text))) return kv.forget(key).catch(() => undefined)
-    for (const one of [key, ...others]) {
-      told.add(one)
-      await kv.cacheOnce(one, me, MONTH_MS).catch(() => undefined)
+    for (const each of [key, ...others]) {
+      told.add(each)
+      await kv.cacheOnce(each, me, MONTH_MS).catch(() => undefined)
     }
   }
 }
@@ -56,7 +56,9 @@ export function createNotices(
 
   const certificates = async (): Promise<void> => {
     const known = Object.entries(await knownCertificates(kv, config))
-    const due = known.flatMap(([host, one]) => (one !== null && one.dueMs <= now() ? [{ host, ...one }] : []))
+    const due = known.flatMap(([host, certificate]) =>
+      certificate !== null && certificate.dueMs <= now() ? [{ host, ...certificate }] : [],
+    )
     if (due.length === 0) return
     const lines = due.map(({ host, expiresMs }) => {
       const ends = `${new Date(expiresMs).toISOString().slice(0, 16)}Z`

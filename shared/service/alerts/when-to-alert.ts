@@ -166,7 +166,7 @@ export function createIncidentStore({ kv, now }: Pick<ServiceContext, 'kv' | 'no
       // Without the kv nothing is known: one alert too many is better than none.
       const shared = await kv
         .cached(STATE_KEY)
-        .then((held) => (held === null ? null : (JSON.parse(held) as State)))
+        .then((stored) => (stored === null ? null : (JSON.parse(stored) as State)))
         .catch(() => null)
       // Cached, because the kv may lose it, and this watcher's own last state may be hours old. A future time from
       // another's clock would outrank all later states.

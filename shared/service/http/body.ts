@@ -83,7 +83,7 @@ function createParts({ bytes, sentBytes }: BodyLimits) {
         shorten = createStringShortener()
         const whole = parts
         ;[parts, kept] = [[], 0]
-        for (const one of whole) keep(shorten(one))
+        for (const piece of whole) keep(shorten(piece))
       }
       keep(shorten === null ? part : shorten(part).slice())
       if (kept > bytes) throw tooLarge(bytes)

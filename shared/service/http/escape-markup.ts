@@ -9,9 +9,9 @@ export const raw = (written: string) => ({ written })
 /** Builds markup; escapes every value of the template. */
 export const markup = (
   parts: TemplateStringsArray,
-  ...held: (string | number | boolean | ReturnType<typeof raw>)[]
+  ...values: (string | number | boolean | ReturnType<typeof raw>)[]
 ): string =>
   String.raw(
     { raw: parts },
-    ...held.map((one) => (typeof one === 'object' ? one.written : escapeMarkup(String(one)))),
+    ...values.map((value) => (typeof value === 'object' ? value.written : escapeMarkup(String(value)))),
   )

@@ -63,16 +63,16 @@ export function createExamples(components: Readonly<Record<string, Schema>>) {
     if (schema.enum !== undefined) return schema.enum[0]
     if (schema.$ref !== undefined) return of(resolve(schema), at)
     if (anyOf !== undefined) return anyOf.some(({ type }) => type === 'null') ? null : of(anyOf[0]!, at)
-    if (allOf !== undefined) return Object.assign({}, ...allOf.map((one) => of(one, at)))
+    if (allOf !== undefined) return Object.assign({}, ...allOf.map((part) => of(part, at)))
     switch (schema.type) {
       case 'object':
         return Object.fromEntries(
           Object.entries(properties)
-            .filter(([name, one]) => required.includes(name) || own(one) !== undefined)
-            .map(([name, one]) => [name, of(one, `${at}.${name}`)]),
+            .filter(([name, property]) => required.includes(name) || own(property) !== undefined)
+            .map(([name, property]) => [name, of(property, `${at}.${name}`)]),
         )
       case 'array':
-        if (schema.prefixItems !== undefined) return schema.prefixItems.map((one) => of(one, at))
+        if (schema.prefixItems !== undefined) return schema.prefixItems.map((item) => of(item, at))
         return schema.items === undefined ? [] : [of(schema.items, at)]
       case 'integer':
       case 'number':
@@ -87,11 +87,12 @@ export function createExamples(components: Readonly<Record<string, Schema>>) {
 
   return ({ parameters, requestBody, responses }: Operation, { id, example }: Endpoint): void => {
     const given = { ...example.params, ...example.query }
-    for (const one of parameters) {
-      if (one.in !== 'path' && one.in !== 'query') continue
+    for (const parameter of parameters) {
+      if (parameter.in !== 'path' && parameter.in !== 'query') continue
       // The example of the body contains everything.
-      if (one.required) one.example = given[one.name] ?? of(one.schema, `${id}.${one.name}`)
-      else if (requestBody === undefined) one.example = given[one.name] ?? own(one.schema)
+      if (parameter.required)
+        parameter.example = given[parameter.name] ?? of(parameter.schema, `${id}.${parameter.name}`)
+      else if (requestBody === undefined) parameter.example = given[parameter.name] ?? own(parameter.schema)
     }
     const content = requestBody?.content ?? {}
     // JSON, or a form; bytes have no example.

@@ -34,8 +34,8 @@ const INPUTS = '#/inputs/'
 const DEFINITIONS = '#/$defs/'
 
 const mapReferences = (value: unknown, map: (to: string) => string): unknown =>
-  JSON.parse(JSON.stringify(value), (key, one: unknown) =>
-    key === '$ref' && typeof one === 'string' ? map(one) : one,
+  JSON.parse(JSON.stringify(value), (key, part: unknown) =>
+    key === '$ref' && typeof part === 'string' ? map(part) : part,
   ) as unknown
 
 /** The name of a contract that no module exports, derived from its operation. */
@@ -102,8 +102,8 @@ export class NamedSchemas {
       { it: root.properties!.it, definitions: root.$defs ?? {} },
       (target) => target.replace(DEFINITIONS, to),
     ) as { it: Json; definitions: Record<string, Json> }
-    for (const [one, { id: _, ...schema }] of Object.entries(definitions))
-      this.#define(direction, one, schema)
+    for (const [name, { id: _, ...schema }] of Object.entries(definitions))
+      this.#define(direction, name, schema)
     return it
   }
 

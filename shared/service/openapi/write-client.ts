@@ -41,14 +41,14 @@ function partOf(schema: Schema, use: Use): string {
 /** @throws Error for a reference to an unnamed schema */
 function typeOf(schema: Schema, use: Use = 'answer'): string {
   const { $ref, enum: values, anyOf, oneOf, allOf, type, items = {}, prefixItems } = schema
-  const each = (all: readonly Schema[]) => all.map((one) => typeOf(one, use))
+  const each = (all: readonly Schema[]) => all.map((member) => typeOf(member, use))
   if ($ref !== undefined) return nameOf($ref)
   if (schema.const !== undefined) return literal(schema.const)
   if (values !== undefined) return union(values.map(literal))
   const alternatives = anyOf ?? oneOf
   if (alternatives !== undefined) return union(each(alternatives))
-  if (allOf !== undefined) return allOf.map((one) => partOf(one, use)).join(' & ')
-  if (Array.isArray(type)) return union(each(type.map((one: string) => ({ ...schema, type: one }))))
+  if (allOf !== undefined) return allOf.map((member) => partOf(member, use)).join(' & ')
+  if (Array.isArray(type)) return union(each(type.map((name: string) => ({ ...schema, type: name }))))
   if (type === 'object') return objectOf(schema, use)
   if (type !== 'array') return SIMPLE[type as string] ?? 'unknown'
   return prefixItems === undefined ? `${partOf(items, use)}[]` : `[${each(prefixItems).join(', ')}]`
@@ -190,7 +190,7 @@ function queryType(name: string, schema: Schema): Schema {
 
 /** Whether the success is text other than JSON, such as a page. */
 const isText = ({ media, otherMedia }: Endpoint): boolean =>
-  [media ?? '', ...otherMedia].every((one) => one.startsWith('text/'))
+  [media ?? '', ...otherMedia].every((each) => each.startsWith('text/'))
 
 function dataOf(call: Call): string {
   const { endpoint } = call

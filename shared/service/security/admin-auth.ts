@@ -78,7 +78,7 @@ export function createAuth(
       if (token === null || token === '') return null
       const hash = digest(token)
       let operator: Operator | null = null
-      for (const one of known) if (timingSafeEqual(one.hash, hash)) operator = one.operator
+      for (const candidate of known) if (timingSafeEqual(candidate.hash, hash)) operator = candidate.operator
       for (const { hash: other, name, role, fingerprint } of made.current)
         if (timingSafeEqual(Buffer.from(other, 'hex'), hash))
           operator = { role, level: ROLE_LEVEL[role], name, fingerprint }

@@ -336,11 +336,13 @@ function numbersOver(
     const hasCorner = ({ wide }: Numbered) => wide * scale > CORNER_FROM_PX * px
     const sizeOf = ({ wide, text }: Numbered) =>
       Math.min(TYPE_PX * px, (wide * scale - 2 * BESIDE_PX * px) / (text.length * DIGIT_SHARE))
-    const hasRoom = (one: Numbered) => sizeOf(one) >= LEAST_PX * px
+    const hasRoom = (label: Numbered) => sizeOf(label) >= LEAST_PX * px
     const inSight = ({ x, y }: Numbered) =>
       Math.abs((x - left) * scale - width / 2) < width / 2 &&
       Math.abs((y - top) * scale - height / 2) < height / 2
-    const shown = numbers.filter((one) => inSight(one) && (hasCorner(one) || (!isCrowded && hasRoom(one))))
+    const shown = numbers.filter(
+      (label) => inSight(label) && (hasCorner(label) || (!isCrowded && hasRoom(label))),
+    )
     if (shown.length > MOST) return
     context.textBaseline = 'middle'
     context.lineJoin = 'round'
@@ -349,18 +351,18 @@ function numbersOver(
     context.fillStyle = colour('ink')
     context.textAlign = 'center'
     const taken = marks.flatMap((mark) => boxesOf(mark, { left, top, scale, density }))
-    for (const one of shown) {
-      const size = sizeOf(one)
-      const [wide, high] = [size * one.text.length * DIGIT_SHARE, size]
-      const aside = hasCorner(one) ? (one.wide * scale) / 2 - CORNER_PX * px : 0
-      const x = (one.x - left) * scale - (aside === 0 ? 0 : aside - wide / 2)
-      const y = (one.y - top) * scale - (aside === 0 ? 0 : aside - high / 2)
+    for (const label of shown) {
+      const size = sizeOf(label)
+      const [wide, high] = [size * label.text.length * DIGIT_SHARE, size]
+      const aside = hasCorner(label) ? (label.wide * scale) / 2 - CORNER_PX * px : 0
+      const x = (label.x - left) * scale - (aside === 0 ? 0 : aside - wide / 2)
+      const y = (label.y - top) * scale - (aside === 0 ? 0 : aside - high / 2)
       const at = freeSpot([x, y], [wide, high], taken)
       // Part of a number would be misread.
       if (at === null) continue
       context.font = `600 ${size.toFixed(1)}px ${colour('font')}`
-      context.strokeText(one.text, ...at)
-      context.fillText(one.text, ...at)
+      context.strokeText(label.text, ...at)
+      context.fillText(label.text, ...at)
     }
   }
 }

@@ -232,9 +232,9 @@ export function DotCard({ dots, pointing, place, onLeave, children }: CardProps)
     if (focused) element.current?.querySelector('button')?.focus()
   }, [focused, dot?.id])
   const leave = () => {
-    const held = element.current?.contains(document.activeElement) === true
+    const hadFocus = element.current?.contains(document.activeElement) === true
     pointing.close()
-    if (held && dot !== null) onLeave(dot.id)
+    if (hadFocus && dot !== null) onLeave(dot.id)
   }
   useEscape(dot === null ? null : leave)
   if (dot === null || pointed === null || place.current === null) return null

@@ -96,7 +96,8 @@ export function Confirm<T>(props: ConfirmProps<T>) {
     await reloadAll()
     props.onDone?.(answer.data)
   }
-  const ready = !disabled && (typed === undefined || typed.some((one) => text.value.trim() === one.trim()))
+  const ready =
+    !disabled && (typed === undefined || typed.some((phrase) => text.value.trim() === phrase.trim()))
   const actions = (
     <>
       <Button onClick={close}>{pageWords.value.cancel}</Button>

@@ -75,7 +75,7 @@ function textLines(
 ): TextLine[] {
   const font = fontOf(size, weight)
   context.font = font
-  return wrapped(context, text, room).map((one) => ({ text: one, size, font, token }))
+  return wrapped(context, text, room).map((part) => ({ text: part, size, font, token }))
 }
 
 /** The text wrapped between words to a width, in the current font. */
@@ -88,7 +88,7 @@ export function wrapped(context: CanvasRenderingContext2D, text: string, room: n
       line = segment.trimStart()
     } else line += segment
   }
-  return [...found, line].map((one) => shortened(context, one, room))
+  return [...found, line].map((part) => shortened(context, part, room))
 }
 
 /** Maximum number of letters that fit a line. */

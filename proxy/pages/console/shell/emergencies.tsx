@@ -43,14 +43,14 @@ function Bar() {
   // Announced once per emergency: its text stays the same.
   return (
     <div class="emergencies" role="alert">
-      {shown.map((one) => (
-        <Row key={one.id} emergency={one} />
+      {shown.map((emergency) => (
+        <Row key={emergency.id} emergency={emergency} />
       ))}
       {folded.length === 0 ? null : (
         <details>
           <summary>{words.value.emergencies.withoutPoints(total - shown.length)}</summary>
-          {folded.map((one) => (
-            <Row key={one.id} emergency={one} />
+          {folded.map((emergency) => (
+            <Row key={emergency.id} emergency={emergency} />
           ))}
         </details>
       )}

@@ -75,7 +75,7 @@ export function pressSos(): void {
   }
   void keepPresses([
     press,
-    ...presses.peek().filter((one) => one.userId !== press.userId && one.sentMs === null),
+    ...presses.peek().filter((other) => other.userId !== press.userId && other.sentMs === null),
   ])
   void attempt(press, place === null ? findPlace(press) : undefined)
 }
@@ -86,18 +86,20 @@ async function findPlace(press: SosPress): Promise<void> {
 }
 
 const find = ({ pressedMs }: SosPress): SosPress | undefined =>
-  presses.peek().find((one) => one.pressedMs === pressedMs)
+  presses.peek().find((other) => other.pressedMs === pressedMs)
 
 /** Does nothing if the press was dismissed or replaced meanwhile. */
 function change(press: SosPress, more: Partial<SosPress>): void {
   const { pressedMs } = press
   if (find(press) === undefined) return
-  void keepPresses(presses.peek().map((one) => (one.pressedMs === pressedMs ? { ...one, ...more } : one)))
+  void keepPresses(
+    presses.peek().map((other) => (other.pressedMs === pressedMs ? { ...other, ...more } : other)),
+  )
 }
 
 /** Dismisses a press that the service rejects. */
 export function forgetSos({ pressedMs }: SosPress): void {
-  void keepPresses(presses.peek().filter((one) => one.pressedMs !== pressedMs))
+  void keepPresses(presses.peek().filter((other) => other.pressedMs !== pressedMs))
   noteOutcome(pressedMs, null)
 }
 

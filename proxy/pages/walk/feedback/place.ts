@@ -40,15 +40,15 @@ export async function wantPlace(wants: boolean): Promise<void> {
   wantsPlace.value = wants
   placeFault.value = null
   keep(place, null)
-  const mine = (searching = wants ? search() : Promise.resolve(null))
-  await mine
+  const started = (searching = wants ? search() : Promise.resolve(null))
+  await started
 
   async function search(): Promise<Place | null> {
     const found = await onePosition({ ...OPTIONS, maximumAge: RECENT_MS })
     const isFound = typeof found !== 'string'
     const here = isFound ? placeOf(found) : null
     // The box may have been cleared, or the report sent, meanwhile.
-    if (searching !== mine) return here
+    if (searching !== started) return here
     keep(place, here)
     if (!isFound) placeFault.value = found
     return here
@@ -60,11 +60,11 @@ export async function wantPlace(wants: boolean): Promise<void> {
  * if it takes too long.
  */
 export function takePlace(): { readonly now: ReportedPlace; readonly later: Promise<ReportedPlace> | null } {
-  const [wanted, here, mine] = [wantsPlace.value, place.value, searching]
+  const [wanted, here, pending] = [wantsPlace.value, place.value, searching]
   wantsPlace.value = false
   keep(place, null)
   searching = Promise.resolve(null)
-  const later = wanted && here === null ? Promise.race([mine, tooLong()]).then(reported) : null
+  const later = wanted && here === null ? Promise.race([pending, tooLong()]).then(reported) : null
   return { now: reported(wanted ? here : null), later }
 }
 

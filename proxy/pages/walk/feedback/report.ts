@@ -94,12 +94,12 @@ let choosing: Promise<void> = Promise.resolve()
  */
 export function givePicture(file: File | null): void {
   const userId = person.peek()?.userId
-  const mine = (choosing = choose().catch(reportError))
+  const choice = (choosing = choose().catch(reportError))
   async function choose(): Promise<void> {
     const small = file && (await smallPicture(file))
     const next = small && (await dataUrlOf(small))
     // Another picture was chosen meanwhile, or another walk was taken over.
-    if (choosing !== mine || person.peek()?.userId !== userId) return
+    if (choosing !== choice || person.peek()?.userId !== userId) return
     keep(picture, next)
     if (file !== null && next === null) fault.value = 'picture'
     else if (fault.value === 'picture') fault.value = null

@@ -73,7 +73,7 @@ function answered(draft: Draft, { name: question, kind }: Question, value: strin
     return Number.isFinite(Number.parseFloat(value)) ? { ...others, [question]: Number(value) } : others
   if (kind === 'choice') return before === value ? others : { ...others, [question]: value }
   const chosen = Array.isArray(before) ? (before as readonly string[]) : []
-  const next = chosen.includes(value) ? chosen.filter((one) => one !== value) : [...chosen, value]
+  const next = chosen.includes(value) ? chosen.filter((other) => other !== value) : [...chosen, value]
   return next.length === 0 ? others : { ...others, [question]: next }
 }
 

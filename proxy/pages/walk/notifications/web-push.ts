@@ -35,16 +35,16 @@ const bytesOf = (key: string): string =>
 
 /** Whether the subscription was made with this key of the event. */
 function isOf({ options }: PushSubscription, key: string): boolean {
-  const held = options.applicationServerKey
-  return held === null || String.fromCharCode(...new Uint8Array(held)) === bytesOf(key)
+  const current = options.applicationServerKey
+  return current === null || String.fromCharCode(...new Uint8Array(current)) === bytesOf(key)
 }
 
 /** Subscribes at the browser's push service, then at the event's service. */
 async function register(key: string): Promise<void> {
   const manager = await pushManager()
-  const held = await manager.getSubscription()
+  const subscribed = await manager.getSubscription()
   // A subscription made with an earlier key of the event is useless and blocks a new one.
-  if (held !== null && !isOf(held, key)) await held.unsubscribe()
+  if (subscribed !== null && !isOf(subscribed, key)) await subscribed.unsubscribe()
   const subscription = await manager.subscribe({ userVisibleOnly: true, applicationServerKey: key })
   const { endpoint = '', keys: { p256dh = '', auth = '' } = {} } = subscription.toJSON()
   const answer = await client.subscribeToPush({ endpoint, keys: { p256dh, auth } })
@@ -97,10 +97,10 @@ export async function leave(): Promise<void> {
   const had = device.value !== null
   keep(device, null)
   if (!had || !canHear()) return
-  const held = await pushManager()
+  const subscription = await pushManager()
     .then((manager) => manager.getSubscription())
     .catch(() => null)
-  await held?.unsubscribe().catch(() => false)
+  await subscription?.unsubscribe().catch(() => false)
 }
 
 /** Renews the registration at a start: browsers change it, and the phone may have another pilgrim now. */

@@ -32,13 +32,13 @@ const tagged = (tag: string, { t, fields: { lat, lng, altitude } }: QueuedPoint)
   `<${tag} lat="${lat}" lon="${lng}">${altitude == null ? '' : `<ele>${altitude}</ele>`}<time>${new Date(t).toISOString()}</time></${tag}>`
 
 /** Check-ins as waypoints, then all points as one track in order of time. */
-export const gpxOf = (held: readonly QueuedPoint[]): Blob =>
+export const gpxOf = (points: readonly QueuedPoint[]): Blob =>
   new Blob(
     [
       '<?xml version="1.0" encoding="UTF-8"?>\n<gpx version="1.1" creator="pilgrimage-event-tracking" xmlns="http://www.topografix.com/GPX/1/1">\n',
-      ...held.filter(({ kind }) => kind === 'checkin').map((point) => `${tagged('wpt', point)}\n`),
+      ...points.filter(({ kind }) => kind === 'checkin').map((point) => `${tagged('wpt', point)}\n`),
       '<trk><trkseg>\n',
-      ...held.map((point) => `${tagged('trkpt', point)}\n`),
+      ...points.map((point) => `${tagged('trkpt', point)}\n`),
       '</trkseg></trk>\n</gpx>\n',
     ],
     { type: 'application/gpx+xml' },

@@ -25,8 +25,8 @@ export async function moveFormerValues(store: IndexedDbStore): Promise<void> {
   const keys = formerKeys()
   if (keys.length === 0) return
   const names = keys.map((key) => key.slice('event-'.length))
-  const held = await store.values((name) => names.includes(name))
-  const moved = names.filter((name) => !held.has(name)).map((name) => [name, parsed(name)] as const)
+  const stored = await store.values((name) => names.includes(name))
+  const moved = names.filter((name) => !stored.has(name)).map((name) => [name, parsed(name)] as const)
   await store.setValues(new Map(moved.filter(([, value]) => value !== null)), 'strict')
   for (const name of names) remember(name, null)
 }

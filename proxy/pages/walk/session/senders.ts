@@ -113,7 +113,7 @@ export async function dataUrlOf(picture: Blob): Promise<string> {
 }
 
 function blobOf(dataUrl: string): Blob {
-  const bytes = Uint8Array.from(atob(dataUrl.slice(PREFIX.length)), (one) => one.codePointAt(0)!)
+  const bytes = Uint8Array.from(atob(dataUrl.slice(PREFIX.length)), (character) => character.codePointAt(0)!)
   return new Blob([bytes], { type: TYPE })
 }
 

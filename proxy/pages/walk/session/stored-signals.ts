@@ -50,8 +50,8 @@ export const valuesRead: Promise<void> = reading.promise
 const show = (values: Values): void =>
   batch(() => {
     for (const [name, value] of values) {
-      const one = all.get(name)
-      if (one !== undefined) one.value.value = value === undefined ? one.initial : value
+      const entry = all.get(name)
+      if (entry !== undefined) entry.value.value = value === undefined ? entry.initial : value
     }
   })
 
@@ -113,7 +113,7 @@ export async function write(values: Values, durability?: IDBTransactionDurabilit
 
 /** @returns null if the device has none or cannot read it */
 export const readLarge = async (name: string): Promise<unknown> =>
-  (await store?.values((one) => one === name).catch(() => null))?.get(name) ?? null
+  (await store?.values((stored) => stored === name).catch(() => null))?.get(name) ?? null
 
 type Change = readonly [value: Signal, next: unknown]
 

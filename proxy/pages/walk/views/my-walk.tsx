@@ -119,22 +119,25 @@ function Carbon({ day: { stretches } }: { readonly day: DayOfWay }) {
   const kmOnFoot = Math.round(onFoot.reduce((sum, { km }) => sum + km, 0) * 100) / 100
   // Shows no savings before it shows a distance.
   if (kmOnFoot < LEAST_KM && motor.length === 0) return null
-  const [allKm, spentKg] = stretches.reduce(([k, c], one) => [k + one.km, c + one.carbon_kg], [0, 0])
+  const [allKm, spentKg] = stretches.reduce(
+    ([k, c], stretch) => [k + stretch.km, c + stretch.carbon_kg],
+    [0, 0],
+  )
   const saved = savedMg(allKm * 1e6, spentKg * 1e6) / 1e6
   return (
     <details class="card">
       <summary>{way.carbon(carbonText(saved))}</summary>
       <ul class="rows">
         <li>{way.onFoot(kmOnFoot)}</li>
-        {motor.map((one) => (
-          <li key={one.from}>
+        {motor.map((stretch) => (
+          <li key={stretch.from}>
             {way.motor(
-              timeText(Date.parse(one.from)),
-              timeText(Date.parse(one.to)),
-              modes[one.mode] ?? one.mode,
-              one.km,
-              one.speed_kmh,
-              carbonText(one.carbon_kg),
+              timeText(Date.parse(stretch.from)),
+              timeText(Date.parse(stretch.to)),
+              modes[stretch.mode] ?? stretch.mode,
+              stretch.km,
+              stretch.speed_kmh,
+              carbonText(stretch.carbon_kg),
             )}
           </li>
         ))}

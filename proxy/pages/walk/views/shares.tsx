@@ -24,7 +24,8 @@ const LIVE_HOURS = 12
 const shares = valueOfWalk<readonly Share[] | null>(null)
 /** Positions are sent more often while a live link is open. */
 shares.subscribe((all) => {
-  if (all !== null) keep(liveUntilMs, Math.max(0, ...all.map((one) => Date.parse(one.live_until ?? '') || 0)))
+  if (all !== null)
+    keep(liveUntilMs, Math.max(0, ...all.map((link) => Date.parse(link.live_until ?? '') || 0)))
 })
 const shareError = valueOfWalk<ClientError | null>(null)
 /** The failed action was a tap of the pilgrim, which is not retried. */
@@ -104,7 +105,7 @@ async function stopShare(id: string): Promise<boolean> {
   }
   await sendKept()
   sharesChanged.value++
-  shares.value = (shares.value ?? []).filter((one) => one.id !== id)
+  shares.value = (shares.value ?? []).filter((link) => link.id !== id)
   return true
 }
 

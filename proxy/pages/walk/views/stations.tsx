@@ -48,7 +48,7 @@ const isRecent = (t: number | undefined): boolean => t !== undefined && now() - 
 export function whereabouts() {
   const places = walked.value
   // A check-in, or another app's point, may be newer than this page's recording.
-  const here = [places.at(-1), fixNow.value].flatMap((one) => one ?? []).toSorted((a, b) => b.t - a.t)[0]
+  const here = [places.at(-1), fixNow.value].flatMap((place) => place ?? []).toSorted((a, b) => b.t - a.t)[0]
   return here === undefined || !isRecent(here.t) ? null : { walked: places, here }
 }
 

@@ -61,7 +61,7 @@ async function makeTracker(app: TrackerApp): Promise<void> {
 async function disconnect(id: string): Promise<void> {
   const answer = await client.revokeTracker({ id })
   if (!answer.ok && answer.error.code !== 'not-found') return fail(answer.error)
-  list.value = list.value.filter((one) => one.id !== id)
+  list.value = list.value.filter((tracker) => tracker.id !== id)
   if (made.value?.tracker.id === id) made.value = null
 }
 
@@ -91,9 +91,9 @@ export function Trackers() {
             value={app.value}
             onChange={({ currentTarget }) => (app.value = currentTarget.value as TrackerApp)}
           >
-            {APPS.map((one) => (
-              <option key={one} value={one}>
-                {TRACKER_APPS[one].name}
+            {APPS.map((option) => (
+              <option key={option} value={option}>
+                {TRACKER_APPS[option].name}
               </option>
             ))}
           </select>

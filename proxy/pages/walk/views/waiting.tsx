@@ -55,14 +55,14 @@ type State = NonNullable<typeof waiting.value>
 function CheckInsAndPoints(props: { readonly queue: TrackQueue; readonly state: State }) {
   const { queue: open, state } = props
   const { checkIns, points } = state.waiting
-  const held = checkIns + points > 0
+  const hasPoints = checkIns + points > 0
   if (state.why === null && checkIns === 0 && points < FEW) return null
   return (
     <section class="card stack-2" data-waiting={checkIns + points}>
       <p aria-live="polite">
         <strong class="block">
-          {held ? words.value.queue.waits(checkIns, points) : null}
-          {!held && toldAndWaiting().length === 0 ? words.value.queue.nothing : null}
+          {hasPoints ? words.value.queue.waits(checkIns, points) : null}
+          {!hasPoints && toldAndWaiting().length === 0 ? words.value.queue.nothing : null}
         </strong>{' '}
         {state.why === null ? words.value.queue.safe : sentenceOf(waitOf(state))}{' '}
         {state.why !== null && points > 0 ? words.value.queue.kmLater : null}{' '}
@@ -71,7 +71,7 @@ function CheckInsAndPoints(props: { readonly queue: TrackQueue; readonly state: 
           ? words.value.queue.next(timeText(state.nextAttemptAt))
           : null}
       </p>
-      {held ? (
+      {hasPoints ? (
         <>
           <div class="row">
             <Button busy={state.sending} onClick={() => void sendAndSay(open)}>
@@ -110,7 +110,7 @@ async function sendAndSay(open: TrackQueue): Promise<void> {
 export const SaveWaiting = (props: { readonly queue: TrackQueue }) => (
   <Button
     kind="plain"
-    onClick={() => void waitingPoints(props.queue).then((held) => saveFile(gpxOf(held), 'walk.gpx'))}
+    onClick={() => void waitingPoints(props.queue).then((points) => saveFile(gpxOf(points), 'walk.gpx'))}
   >
     {words.value.queue.gpx}
   </Button>

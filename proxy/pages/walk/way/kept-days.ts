@@ -20,20 +20,20 @@ const NAME = LARGE[0]!
 /** A day of walking each: enough for a pilgrimage, and far below a browser's storage limit. */
 const MOST_DAYS = 20
 
-const held = valueOfWalk<Days | null>(null)
+const cache = valueOfWalk<Days | null>(null)
 
 /** Reads the stored days of this pilgrim, once. */
 export async function openDays(userId: string): Promise<void> {
-  if (held.value?.userId === userId) return
+  if (cache.value?.userId === userId) return
   const stored = (await readLarge(NAME)) as Days | null
-  if (held.value?.userId !== userId) held.value = stored?.userId === userId ? stored : { userId, days: {} }
+  if (cache.value?.userId !== userId) cache.value = stored?.userId === userId ? stored : { userId, days: {} }
 }
 
-export const dayOf = (day: string): DayOfWay | null => held.value?.days[day] ?? null
+export const dayOf = (day: string): DayOfWay | null => cache.value?.days[day] ?? null
 
 export async function keepDay(userId: string, day: string, way: DayOfWay): Promise<void> {
   await openDays(userId)
-  const days = Object.entries({ ...held.value!.days, [day]: way }).sort(([a], [b]) => (a < b ? -1 : 1))
-  held.value = { userId, days: Object.fromEntries(days.slice(-MOST_DAYS)) }
-  await write(new Map([[NAME, held.value]]))
+  const days = Object.entries({ ...cache.value!.days, [day]: way }).sort(([a], [b]) => (a < b ? -1 : 1))
+  cache.value = { userId, days: Object.fromEntries(days.slice(-MOST_DAYS)) }
+  await write(new Map([[NAME, cache.value]]))
 }

@@ -32,8 +32,8 @@ const chosen = valueOfWalk<string | null>(null)
 export const ownSums = computed(() =>
   sums.value !== null && sums.value.userId === person.value?.userId ? sums.value : null,
 )
-const shownOf = (one: Sums | undefined): ShownDay | null =>
-  one === undefined ? null : { day: one.day, sums: one, way: dayOf(one.day) }
+const shownOf = (total: Sums | undefined): ShownDay | null =>
+  total === undefined ? null : { day: total.day, sums: total, way: dayOf(total.day) }
 const lastDay = computed(() => shownOf(ownSums.value?.days.at(-1)))
 export const shownDay = computed(() => {
   const days = ownSums.value?.days ?? []
@@ -60,7 +60,7 @@ async function readDay(day?: string): Promise<boolean> {
   }
   const { userId, as_of, pending, days, day: read, line, stretches, checkins } = answer.data
   keep(sums, { userId, as_of, pending, days })
-  const ofDay = days.find((one) => one.day === read)
+  const ofDay = days.find((other) => other.day === read)
   if (ofDay !== undefined)
     await keepDay(userId, ofDay.day, { km: ofDay.km, checkIns: ofDay.checkins, line, stretches, checkins })
   return true
@@ -75,8 +75,8 @@ export async function showDay(day: string): Promise<void> {
 /** Days that this device lacks or has in an older version. */
 const missingDays = (): readonly Sums[] =>
   (ownSums.value?.days ?? []).filter(({ day, km, checkins }) => {
-    const held = dayOf(day)
-    return held === null || held.km !== km || held.checkIns !== checkins
+    const way = dayOf(day)
+    return way === null || way.km !== km || way.checkIns !== checkins
   })
 
 let reading: Promise<void> | null = null

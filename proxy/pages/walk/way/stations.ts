@@ -40,9 +40,9 @@ const MOST = 3
 
 const measured = new WeakMap<object, MeasuredRoute>()
 const measuredOf = (route: Pick<Route, 'lines' | 'km'>): MeasuredRoute => {
-  const held = measured.get(route) ?? measureRoute(unpackLines(route.lines), route.km)
-  measured.set(route, held)
-  return held
+  const known = measured.get(route) ?? measureRoute(unpackLines(route.lines), route.km)
+  measured.set(route, known)
+  return known
 }
 
 /** Minutes of walking until the pace is known, if the walk goes on; at least 1. */

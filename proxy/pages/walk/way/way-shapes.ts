@@ -41,7 +41,7 @@ function partsOf({ line, stretches }: DrawnWay): Record<Kind, Fix[][]> {
     const [from, to] = [line[i - 1]!, line[i]!]
     // The distance to a place belongs to the stretch in which the place lies; the place before may be from
     // before a rest.
-    const isRide = motor.some((one) => one.from < to.t && to.t <= one.to)
+    const isRide = motor.some((ride) => ride.from < to.t && to.t <= ride.to)
     const kind = isRide ? 'byMotor' : isGap(from, to) ? 'gaps' : 'onFoot'
     if (last === null || kind !== lastKind) parts[kind].push((last = [from]))
     last.push(to)
@@ -56,7 +56,9 @@ const shapesOf = (parts: readonly (readonly Fix[])[]): Shape[] =>
 export function wayShapes(day: DrawnWay): BoundedWay {
   const { onFoot, byMotor, gaps } = partsOf(day)
   const [first, last] = [day.line[0], day.line.at(-1)]
-  const checkIns = day.checkins.filter(isPlace).map((one) => ({ ...placed(one), counts: one.in_range }))
+  const checkIns = day.checkins
+    .filter(isPlace)
+    .map((checkIn) => ({ ...placed(checkIn), counts: checkIn.in_range }))
   // A check-in far from the route would shrink the way to a blot.
   const seen = [...day.line.map(placed), ...checkIns.filter(({ counts }) => counts)]
   const shown = seen.length > 0 ? seen : checkIns

@@ -34,7 +34,7 @@ export const countsOf = (list: Data<'listFeedback'> | null): Readonly<Record<Sta
 export function totalOf(list: Data<'listFeedback'>, status: Status | ''): number | null {
   const counts = countsOf(list)
   if (counts === null) return null
-  return status === '' ? STATUSES.reduce((sum, one) => sum + counts[one], 0) : counts[status]
+  return status === '' ? STATUSES.reduce((sum, each) => sum + counts[each], 0) : counts[status]
 }
 
 /**

@@ -155,7 +155,7 @@ const Chosen = ({ parts, left, hasPoints }: ChosenProps) => (
           disabled={isRefused(part, hasPoints)}
           checked={!left.value.has(part) && !isRefused(part, hasPoints)}
           onChange={({ currentTarget }) => {
-            const others = [...left.value].filter((one) => one !== part)
+            const others = [...left.value].filter((other) => other !== part)
             left.value = new Set(currentTarget.checked ? others : [...others, part])
           }}
         />

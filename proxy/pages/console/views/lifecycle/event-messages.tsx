@@ -68,8 +68,8 @@ function MessagesForm(props: PartProps) {
       <Choice
         label={messages.language}
         value={chosen}
-        options={offered.map((one) => [one, ownName(one)])}
-        onChoose={(one) => (language.value = one)}
+        options={offered.map((offer) => [offer, ownName(offer)])}
+        onChoose={(offer) => (language.value = offer)}
       />
       {TEMPLATES.map((name) => {
         const text = value[name][chosen] ?? ''

@@ -113,7 +113,7 @@ const MAX_NOTICE_TEXT = 6_000
 
 const OF_NOTICE = ['organiser', 'contact', 'kept_until'] as const
 const isOfNotice = (field: string): field is (typeof OF_NOTICE)[number] =>
-  OF_NOTICE.some((one) => one === field)
+  OF_NOTICE.some((name) => name === field)
 
 /** Organiser, contact, last day of storage, and a text in each language. */
 const noticeForm = (): Fields => ({

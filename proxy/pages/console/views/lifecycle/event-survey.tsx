@@ -102,7 +102,7 @@ function QuestionFields({ question, languages, onChange }: QuestionProps) {
       <Choice
         label={messages.kind}
         value={kind}
-        options={KINDS.map((one) => [one, messages.kinds[one]])}
+        options={KINDS.map((option) => [option, messages.kinds[option]])}
         onChoose={(chosen) => onChange({ ...question, kind: chosen })}
       />
       <div class="event-form">

@@ -58,7 +58,7 @@ function WordsForm(props: PartProps) {
         name="followed"
         label={messages.followed}
         value={value.followed}
-        options={KINDS.map((one) => [one, messages.followedKinds[one]])}
+        options={KINDS.map((kind) => [kind, messages.followedKinds[kind]])}
         onChoose={(followed) => change({ followed })}
       />
       {overtaken === null || stored.followed === overtaken.followed ? null : (

@@ -79,8 +79,8 @@ function PosterOf({ settings }: { readonly settings: EventSettings }) {
       <Choice
         label={messages.language}
         value={language.value}
-        options={offered.map((one) => [one, ownName(one)])}
-        onChoose={(one) => (language.value = one)}
+        options={offered.map((offer) => [offer, ownName(offer)])}
+        onChoose={(offer) => (language.value = offer)}
       />
       {picture.value === null ? null : (
         <>

@@ -115,7 +115,7 @@ function routeIn(features: readonly Feature<Geometry | null>[], language: Langua
         points.push(pointOf(placeOf(geometry.coordinates), properties, language))
         break
       case 'GeometryCollection':
-        for (const one of geometry.geometries) add(one, properties)
+        for (const part of geometry.geometries) add(part, properties)
         break
       case 'MultiPoint':
       case 'Polygon':

@@ -85,12 +85,12 @@ function stateOf(
   sent: readonly Sent[] | undefined,
 ): string | null {
   if (next?.running !== true || sent === undefined) return null
-  const alike = all.filter((one) => one.next?.running === true && one.slot.audience === slot.audience)
-  const mine = sent.filter(
+  const alike = all.filter((other) => other.next?.running === true && other.slot.audience === slot.audience)
+  const outcomes = sent.filter(
     ({ audience, created_at }) =>
       audience['audience'] === slot.audience && Date.parse(created_at) >= next.atMs,
   )
-  const state = mine.length < alike.length ? undefined : mine[0]?.state
+  const state = outcomes.length < alike.length ? undefined : outcomes[0]?.state
   return state === undefined ? words.value.people.waits : words.value.messages.states[state]
 }
 
@@ -307,8 +307,8 @@ function TimeAndAudience({ draft: { hour, audience }, onChange }: FieldsProps) {
         name="hour"
         label={words.value.people.point.at}
         value={hour}
-        options={HOURS.map((one) => [one, hourText(one)])}
-        onChoose={(one) => onChange({ hour: one })}
+        options={HOURS.map((choice) => [choice, hourText(choice)])}
+        onChoose={(choice) => onChange({ hour: choice })}
       />
       <Choice
         name="audience"
@@ -317,7 +317,7 @@ function TimeAndAudience({ draft: { hour, audience }, onChange }: FieldsProps) {
         options={(Object.entries(messages.audiences) as [Slot['audience'] | 'inactive', string][]).flatMap(
           ([name, text]) => (name === 'inactive' ? [] : [[name, text] as const]),
         )}
-        onChoose={(one) => onChange({ audience: one })}
+        onChoose={(choice) => onChange({ audience: choice })}
       />
       <AudienceMeans of={audience} />
     </>
@@ -527,7 +527,7 @@ async function readSlot(id: string): Promise<Slot | null> {
 const saveSlot = async (slot: Slot, before: Slot | null): Promise<boolean> =>
   (await act(
     change(before, (slots) =>
-      before === null ? [...slots, slot] : slots.map((one) => (one.id === slot.id ? slot : one)),
+      before === null ? [...slots, slot] : slots.map((stored) => (stored.id === slot.id ? slot : stored)),
     ),
     () => words.value.common.saved,
   )) !== null

@@ -159,7 +159,10 @@ function RateChart({ series, values, chosen, to, span }: Props) {
 function Caption({ name, values }: { readonly name: string; readonly values: readonly Value[] }) {
   const sum = values.reduce((total, { value }) => total + value, 0)
   // The maximum, which the chart may cut off.
-  const most = values.reduce<Value | null>((last, one) => (last && last.value > one.value ? last : one), null)
+  const most = values.reduce<Value | null>(
+    (last, next) => (last && last.value > next.value ? last : next),
+    null,
+  )
   return (
     <figcaption class="small">
       {name} <strong>{figure(values.at(-1)?.value ?? 0)}</strong>

@@ -394,7 +394,12 @@ function SavedChoice<T extends string>({ label, value, options, save }: SavedCho
   const chosen = useSignal(value)
   return (
     <>
-      <Choice label={label} value={chosen.value} options={options} onChoose={(one) => (chosen.value = one)} />
+      <Choice
+        label={label}
+        value={chosen.value}
+        options={options}
+        onChoose={(choice) => (chosen.value = choice)}
+      />
       {chosen.value === value ? null : (
         <BusyButton run={() => save(chosen.value)}>{words.value.common.save}</BusyButton>
       )}
@@ -451,7 +456,9 @@ function SetPalanquin({ person }: Pick<ActionsProps, 'person'>) {
   ]
   const picked = useSignal<string | null>(null)
   // A tracker may have been revoked since it was selected.
-  const chosen = [picked.value, tracker, devices[0]?.[0]].find((id) => devices.some(([one]) => one === id))
+  const chosen = [picked.value, tracker, devices[0]?.[0]].find((id) =>
+    devices.some(([device]) => device === id),
+  )
   if (leader === '') return null
   // Set by an earlier release without a device, or its tracker was revoked.
   const isUnbound = palanquin && !devices.some(([id]) => id === (tracker ?? ''))
@@ -475,7 +482,7 @@ function SetPalanquin({ person }: Pick<ActionsProps, 'person'>) {
               label={messages.leaderDevice}
               value={chosen ?? ''}
               options={devices}
-              onChoose={(one) => (picked.value = one)}
+              onChoose={(id) => (picked.value = id)}
             />
             <p class="small quiet">{messages.leaderTracker}</p>
           </>

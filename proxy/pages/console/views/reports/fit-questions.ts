@@ -47,7 +47,7 @@ function pack(questions: readonly Question[], bars: number, columns: number, lin
   const filled: Question[][] = [[]]
   let used = 0
   let placed = 0
-  for (const question of questions.map((one) => cut(one, bars))) {
+  for (const question of questions.map((whole) => cut(whole, bars))) {
     const needed = linesOf(question)
     if (used + needed > lines && used > 0) {
       if (filled.length === columns) break

@@ -34,7 +34,7 @@ function HourChoice({ hours, index, onChoose }: HourChoiceProps) {
   /** The same time on another day, or the last one before it. */
   const chooseDay = (day: string) => {
     const ofDay = days.get(day)!
-    onChoose(hours.indexOf(ofDay.findLast((one) => minute(one) <= minute(hour)) ?? ofDay[0]!))
+    onChoose(hours.indexOf(ofDay.findLast((other) => minute(other) <= minute(hour)) ?? ofDay[0]!))
   }
   return (
     <>
@@ -49,8 +49,8 @@ function HourChoice({ hours, index, onChoose }: HourChoiceProps) {
         bare
         label={messages.hour}
         value={hour}
-        options={sameDay.map((one) => [one, minute(one)])}
-        onChoose={(one) => onChoose(hours.indexOf(one))}
+        options={sameDay.map((other) => [other, minute(other)])}
+        onChoose={(other) => onChoose(hours.indexOf(other))}
       />
     </>
   )

@@ -283,12 +283,12 @@ const MOST = 0.95
 
 function fullestCells(cells: readonly MapCellEntry[]): readonly MapCellEntry[] {
   const all = cells.reduce((sum, [, , , points]) => sum + points, 0)
-  let held = 0
+  let total = 0
   return cells
     .toSorted(([, , , a], [, , , b]) => b - a)
     .filter(([, , , points]) => {
-      const isNeeded = held < all * MOST
-      held += points
+      const isNeeded = total < all * MOST
+      total += points
       return isNeeded
     })
 }

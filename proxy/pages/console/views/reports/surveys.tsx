@@ -138,7 +138,7 @@ const Questions = ({ page }: { readonly page: Page }) => (
 
 const textOf = (page: Page, question: string, answer: Page['items'][number]['answers'][string]): string =>
   (Array.isArray(answer) ? answer : [answer])
-    .map((one) => answerOf(page, question, String(one)))
+    .map((answer) => answerOf(page, question, String(answer)))
     .join(', ')
     .slice(0, MOST_TEXT)
 

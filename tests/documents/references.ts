@@ -6,9 +6,16 @@ import { OBSERVED } from '#proxy/observe/write.ts'
 import { ENDPOINTS } from '#shared/contracts/endpoints.ts'
 import { describeSettings } from '#shared/runtime/config/config.ts'
 import { type Metric, METRICS } from '#shared/runtime/metric-table.ts'
+import { readCommandLine } from '#shared/runtime/command-line.ts'
 import { LAYERS } from '#tests/layers/layers.ts'
 import { checkInPath } from './check-in-path.ts'
 import { PUBLIC_ANSWERS } from './public-answers.ts'
+
+const USAGE = `Writes the documents that are generated from the code: services/REFERENCE.md and shared/REFERENCE.md.
+
+  bun run references [--check] [--help]
+
+  --check   write nothing; exit with 1 if a document differs`
 
 const ROOT = join(import.meta.dir, '../..')
 const read = (path: string): string => readFileSync(join(ROOT, path), 'utf8')
@@ -158,5 +165,18 @@ ${publicAnswers()}
 `,
 }
 
-if (import.meta.main)
-  for (const [path, text] of Object.entries(REFERENCES)) await Bun.write(join(ROOT, path), text())
+/** Writes the documents; with `--check` reports those that are not as the code has them, and exits with 1. */
+async function run(): Promise<void> {
+  const { values } = readCommandLine(USAGE, { check: { type: 'boolean' } })
+  for (const [path, text] of Object.entries(REFERENCES)) {
+    if (!values.check) await Bun.write(join(ROOT, path), text())
+    else if (read(path) !== text()) {
+      process.stderr.write(
+        `${path} is not as the code has it: run \`bun run references\` and commit the result\n`,
+      )
+      process.exitCode = 1
+    }
+  }
+}
+
+if (import.meta.main) await run()

@@ -45,3 +45,13 @@ test('a link leads to a file and a heading that exist', () => {
   const broken = DOCUMENTS.flatMap((path) => brokenLinks(path).map((link) => `${path}: ${link}`))
   expect(broken).toEqual([])
 })
+
+test('a phone says what the runbook quotes', () => {
+  const [, section] = /^## A phone says\n([^]*?)^## /m.exec(read('services/RUNBOOK.md'))!
+  const english = [...new Bun.Glob('shared/locales/en/*.ts').scanSync({ cwd: ROOT })].map(read).join('\n')
+  const quotes = [...section!.matchAll(/“([^”]+)”/g)].flatMap(([, quote]) =>
+    quote!.split(/ ?… ?/).filter(Boolean),
+  )
+  expect(quotes.length).toBeGreaterThan(8)
+  expect(quotes.filter((quote) => !english.includes(quote.replaceAll(/\s+/g, ' ')))).toEqual([])
+})

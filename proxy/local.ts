@@ -150,7 +150,7 @@ async function startLocal(env: Environment, log: Log) {
   }
 }
 
-/** A reset that fails leaves a service that runs, and can be asked for again. */
+/** If the reset fails, the service keeps running and the reset can be requested again. */
 async function reset(config: Config, actor: Acting, log: Log): Promise<void> {
   try {
     await withInstallation(config, async (installation) => {

@@ -35,7 +35,7 @@ export const SHARE_WORDS: ByLanguage<ShareWords> = {
   ja: shareJa,
 }
 
-/** What all pages say. */
+/** Texts shared by all pages. */
 export const PAGE_WORDS = { 'zh-Hant': pageHant, 'zh-Hans': pageHans, en: pageEn, ja: pageJa }
 
 /** Names of the levels, level 1 first, where the owner has set none. */

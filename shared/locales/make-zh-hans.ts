@@ -5,7 +5,7 @@
 import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 
-/** What OpenCC leaves as Taiwan says it, or takes apart wrongly. */
+/** Words that OpenCC does not convert, or splits wrongly. */
 const PHRASES: readonly (readonly [traditional: string, simplified: string])[] = [
   ['繁體中文', '简体中文'],
   ['「', '“'],

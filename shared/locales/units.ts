@@ -1,4 +1,4 @@
-/** The units of measure as each language writes them. */
+/** Units of measure in each language. */
 import type { Language } from '#shared/contracts/bot.ts'
 
 export interface Units {
@@ -23,32 +23,34 @@ const ROUNDING_ERROR = 1e-6
 const hasTenths = (value: number): boolean => Math.abs(value) < 10
 
 /**
- * A number as every page, card and message writes it: below ten one decimal, then none: `9.4`, `76`, `39,337`. It is
- * rounded down, so that no distance is shown before it is walked. The languages here write digits alike.
+ * Formats a number for every page, card and message: one decimal below ten, none from ten: `9.4`, `76`,
+ * `39,337`. It is rounded down, so that no distance is shown before it is walked. All languages here use the
+ * same digits.
  */
 export function figure(value: number): string {
   if (!hasTenths(value)) return WHOLE!.format(Math.trunc(value + Math.sign(value) * ROUNDING_ERROR))
-  // A credit that is next to nothing is 0, not -0.
+  // A credit of almost nothing is 0, not -0.
   return TENTHS!.format(Math.trunc(value * 10 + Math.sign(value) * ROUNDING_ERROR) / 10 + 0)
 }
 
-/** Kilometres as a card or a link writes them. @param walked `isAtLeast`: the exact ones may be more */
+/** Kilometres for a card or a link. @param walked `isAtLeast`: the exact distance may be longer */
 export const publicKmText = (walked: { readonly km: number; readonly isAtLeast?: true }): string =>
   `${figure(walked.km)}${walked.isAtLeast ? '+' : ''}`
 
-/** A large number as short as a language writes it: `1.2K`, `1.2萬`. */
+/** A large number in the language's compact form: `1.2K`, `1.2萬`. */
 export const compactFormat = (language: Language): Intl.NumberFormat =>
   new Intl.NumberFormat(language, { notation: 'compact', maximumFractionDigits: 1 })
 
 /**
- * What is missing to a whole number of kilometres: with the kilometres as they are shown it makes exactly that number.
+ * Kilometres still missing to a whole number, rounded so that together with the displayed kilometres they
+ * give exactly that number.
  */
 export function kmToGo(km: number, walked: number): string {
   if (!hasTenths(walked)) return WHOLE!.format(Math.ceil(km - ROUNDING_ERROR))
   return TENTHS!.format(Math.ceil(km * 10 - ROUNDING_ERROR) / 10)
 }
 
-/** An amount of carbon: grams below a kilogram, so that what is little is not nothing. */
+/** An amount of carbon: in grams below a kilogram, so that small amounts do not appear as zero. */
 export function carbonIn(language: Language, kg: number): { readonly figure: string; readonly unit: string } {
   const isSmall = kg !== 0 && Math.abs(kg) < 1
   return { figure: figure(isSmall ? kg * 1_000 : kg), unit: UNITS[language][isSmall ? 'g' : 'kg'] }

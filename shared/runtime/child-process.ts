@@ -33,9 +33,9 @@ export interface ChildOptions {
   /** Path of the child's program, which calls `replyWith`. */
   readonly program: string
   readonly waiting: number
-  /** The child is replaced after this many orders, */
+  /** The child is replaced after this many orders. */
   readonly recycleAfter: number
-  /** or when it uses this many bytes of memory. */
+  /** The child is replaced when it uses this many bytes of memory. */
   readonly recycleBytes: number
   /** Timeout of an order; its child is killed. */
   readonly timeoutMs: number

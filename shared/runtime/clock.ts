@@ -1,23 +1,28 @@
 /**
- * Which clock serves what. Any clock may be set forward or back at any moment.
+ * Which clock is used for what. Any clock may be set forward or back at any moment.
  *
- * - Age, timeout, lifetime in memory: a stopwatch. It is monotonic, and no number that could be mixed with a date. Within
- *   one function, and where a name or comment says so, `performance.now()` does.
- * - Date that people read, or that is stored, and whether an agreed date has come: `MachineClock`, also in SQL, which gets
- *   it as a parameter. What cannot be undone, such as a reset, waits for the later of the machine and the database.
- * - What several processes compare or schedule: the clock of their store, `clock()` of the kv (`kvMs`) or `now()` of
- *   Postgres. `nowMs` without another word is the machine's.
- * - Order of changes: numbers that the store gives out (ids of rows, `stores/kv/lua/next-change.lua`), never dates. Points
- *   are the exception: a replica dates them by its own clock (`receivedMs`), and one that comes out of order counts as late.
- * - Age of a stored date: `isRecent`. A date in the future is the mistake of a clock, and not recent for ever. A query that
- *   looks back may take it for recent, where that only repeats work.
- * - A phone has its own rules: `client/queue/clock-and-network.ts`.
+ * - Ages, timeouts and lifetimes in memory: a stopwatch. It is monotonic, and its type cannot be mixed up
+ * with a date. Within one function, and where a name or comment says so, `performance.now()` is enough.
+ * - Dates that people read or that are stored, and whether an agreed date has come: `MachineClock`, also in
+ * SQL, where it is a parameter. What cannot be undone, such as a reset, waits for the later of the machine's
+ * and the database's clock.
+ * - What several processes compare or schedule: the clock of their store, `clock()` of the kv (`kvMs`) or
+ * `now()` of Postgres. A plain `nowMs` is the machine's.
+ * - Order of changes: numbers issued by the store (ids of rows, `stores/kv/lua/next-change.lua`), never
+ * dates. Points are the exception: a replica dates them by its own clock (`receivedMs`), and a point out of
+ * order counts as late.
+ * - Age of a stored date: `isRecent`. A date in the future comes from a wrong clock and must not count as
+ * recent for ever. A query over the past may treat it as recent where that only repeats work.
+ * - Phones have their own rules: `client/queue/clock-and-network.ts`.
  */
 
-/** The clock of the machine on which a process runs, epoch milliseconds. A test may pass another one. */
+/** Clock of the machine on which a process runs, epoch milliseconds. A test may pass another one. */
 export type MachineClock = () => number
 
-/** For programs, which pass it on, for drivers that are a store themselves, and for the ages of files (by `isRecent`). */
+/**
+ * For programs, which pass it on; for drivers that are themselves a store; and for the ages of files (with
+ * `isRecent`).
+ */
 export const machineNow: MachineClock = () => Date.now()
 
 /** Milliseconds since a stopwatch was started, monotonic. */
@@ -31,7 +36,7 @@ export const stopwatch: StartStopwatch = () => {
   return () => performance.now() - startedMs
 }
 
-/** A stopwatch of something that has not happened yet. */
+/** A stopwatch for an event that has not happened yet. */
 export const never: Elapsed = () => Infinity
 
 /**

@@ -1,4 +1,4 @@
-/** The commit of the code that runs. */
+/** Commit of the running code. */
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 
@@ -6,15 +6,16 @@ const ROOT = join(import.meta.dir, '../..')
 const WAIT_MS = 10_000
 
 /**
- * Finds the commit: the image names the one that it was built from, and a checkout is asked. Nothing is guessed.
- * @param revision as the image names it; empty: it does not
+ * Finds the commit: an image names the commit it was built from; in a checkout, git is asked. Nothing is
+ * guessed.
+ * @param revision as named by the image; empty: not named
  * @param root the folder of the code
- * @returns 40 hex digits, of a checkout with `-dirty` where files differ from the commit; null: not known
+ * @returns 40 hex digits, with `-dirty` for a checkout whose files differ from the commit; null: unknown
  */
 export async function readCommit(revision: string, root = ROOT): Promise<string | null> {
   if (revision !== '') return revision
   const git = Bun.which('git')
-  // A checkout around the folder of the code has other commits.
+  // A repository around the folder of the code has other commits.
   if (git === null || !existsSync(join(root, '.git'))) return null
   const command = [git, 'describe', '--always', '--abbrev=40', '--dirty', '--exclude=*']
   const asked = Bun.spawn(command, {

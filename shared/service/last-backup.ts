@@ -1,6 +1,6 @@
 /**
- * What is known of backups. It is in the kv, where every service reads it. When the kv loses it, the scheduler finds
- * the backups of its schedule again, in their folder.
+ * State of the backups. It is in the kv, where every service reads it. If the kv loses it, the scheduler
+ * finds the scheduled backups again in their folder.
  */
 import type { KvKeys } from '#shared/stores/kv/kv.ts'
 
@@ -20,28 +20,31 @@ export async function lastBackupMs(kv: KvKeys): Promise<number | null> {
   return stored === null ? null : Number(stored)
 }
 
-/** How the schedule of backups is kept. Times are epoch milliseconds, by the clocks of the stores. */
+/** State of the backup schedule. Times are epoch milliseconds by the clocks of the stores. */
 export interface BackupSchedule {
   readonly everyMs: number
   /** Since when backups are scheduled. */
   readonly sinceMs: number
-  /** Moment of the newest backup that can be restored, as far as is known; null: none. */
+  /** Time of the newest backup that can be restored, as far as is known; null: none. */
   readonly restorableMs: number | null
-  /** Moment of the newest backup that was restored into a scratch database; null: none. */
+  /** Time of the newest backup that was restored into a scratch database; null: none. */
   readonly provenMs: number | null
-  /** When the newest one was last found restorable or not; null: never. */
+  /** When the newest backup was last checked, whatever the result; null: never. */
   readonly checkedMs: number | null
-  /** When a check was last tried. Later than `checkedMs`: the newest backup could not be checked. */
+  /** When a check was last attempted. Later than `checkedMs`: the newest backup could not be checked. */
   readonly checkTriedMs: number | null
-  /** When the latest backup failed; null: it did not. */
+  /** When the latest backup failed; null: it succeeded. */
   readonly backupFailedMs: number | null
-  /** Since when checks have found that the newest backup cannot be restored; null: the latest found that it can. */
+  /** Since when checks have found the newest backup not restorable; null: the latest check passed. */
   readonly checkFailedMs: number | null
-  /** When the scheduler last looked what is due. */
+  /** When the scheduler last checked what is due. */
   readonly lookedMs: number
-  /** When it looked again after a long pause of the installation; null: there was none. */
+  /** When the scheduler resumed after a long pause of the installation; null: never. */
   readonly resumedMs: number | null
-  /** What `lastBackupMs` was after the latest backup of the schedule: another value is a backup taken by hand. */
+  /**
+   * Value of `lastBackupMs` after the latest scheduled backup; a different value means that a backup was
+   * taken by hand.
+   */
   readonly ownMs: number | null
 }
 
@@ -50,13 +53,16 @@ export const recordSchedule = (kv: KvKeys, schedule: BackupSchedule): Promise<vo
 
 export const forgetSchedule = (kv: KvKeys): Promise<void> => kv.forget(SCHEDULE_KEY)
 
-/** Null: backups are not scheduled, or the scheduler has not looked yet. @throws KvUnavailable */
+/** Null: backups are not scheduled, or the scheduler has not run yet. @throws KvUnavailable */
 export async function readSchedule(kv: KvKeys): Promise<BackupSchedule | null> {
   const stored = await kv.cached(SCHEDULE_KEY)
   return stored === null ? null : (JSON.parse(stored) as BackupSchedule)
 }
 
-/** The newest one of the schedule that can be restored, or a later one that was taken by hand; null: none is known. */
+/**
+ * Time of the newest scheduled backup that can be restored, or of a later one taken by hand; null: none is
+ * known.
+ */
 export function newestMs(schedule: BackupSchedule | null, lastMs: number | null): number | null {
   if (schedule === null) return lastMs
   const { restorableMs, ownMs } = schedule
@@ -69,14 +75,14 @@ export async function newestBackupMs(kv: KvKeys): Promise<number | null> {
   return newestMs(schedule, lastMs)
 }
 
-/** A backup may be missed once: the next one is due then. */
+/** One backup may be missed; the alert is due with the next one. */
 const OVERDUE_AFTER = 2
-/** After a pause of the installation, the first backup has this time (ms). */
+/** Time for the first backup after a pause of the installation (ms). */
 const RESUME_MS = 2 * 3_600_000
 
 /**
- * From then on the owner is alerted (epoch ms): the newest backup is too old, or the check has failed and none was
- * taken by hand since.
+ * When the owner is alerted (epoch ms): the newest backup is too old, or the check has failed and no backup
+ * was taken by hand since.
  * @param lastMs as `lastBackupMs`
  */
 export function overdueMs(schedule: BackupSchedule, lastMs: number | null): number {
@@ -87,8 +93,8 @@ export function overdueMs(schedule: BackupSchedule, lastMs: number | null): numb
 }
 
 /**
- * Notes that the installation runs again after a pause in which backups became due. A process that dies before it has
- * looked notes it once.
+ * Records that the installation runs again after a pause in which backups became due. A process that dies
+ * before it has checked records the pause only once.
  * @returns null: there was no pause
  */
 export function resumedSchedule(known: BackupSchedule, nowMs: number): BackupSchedule | null {

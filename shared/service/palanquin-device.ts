@@ -1,4 +1,4 @@
-/** Which device is the palanquin, as an operator has named it. */
+/** Which device is the palanquin, as set by an operator. */
 import type { Config } from '#shared/runtime/config/config.ts'
 import type { Database } from '#shared/stores/db/db.ts'
 import { isClaim } from './security/claims.ts'
@@ -6,17 +6,17 @@ import { isClaim } from './security/claims.ts'
 /** A device of a pilgrim. */
 export interface Device {
   readonly userId: string
-  /** Of the tracker's key; null: the phone that proves the id. */
+  /** Device of the tracker's key; null: the phone of the pilgrim. */
   readonly keyHash: string | null
 }
 
-/** `none`: nothing is named; `unbound`: somebody is, and nothing may move the palanquin. */
+/** `none`: no palanquin is set; `unbound`: one is set, but it has no device that may move it. */
 export type Named = Device | 'none' | 'unbound'
 
 /**
- * Reads the palanquin's device. Hidden or erased people have none. Nor has a claim without a tracker, which was named by
- * an earlier release, or while `EVENT_IDENTITY` was `line`. With one, it is no matter whether the claim hides: that may
- * be a stranger's doing.
+ * Reads the palanquin's device. Hidden and erased pilgrims have none, nor has a claim without a tracker (set
+ * by an earlier release, or under `EVENT_IDENTITY=line`). A claim with a tracker keeps its device even if it
+ * is hidden, because a stranger may have hidden it.
  */
 export async function readPalanquin({
   config,

@@ -115,7 +115,7 @@ type State = keyof typeof TABLE
 
 const browser = consoleBrowser()
 let stack: TestStack
-/** The phone of the one pilgrim. */
+/** Phone of the only pilgrim. */
 let phone: OpenPage | undefined
 let link = ''
 

@@ -291,7 +291,7 @@ export class WholeFold {
   }
 }
 
-/** What becomes of a point inside the area; the meaning is in `contracts/user-history.ts`. */
+/** Outcome of a point inside the area; its values are explained in `contracts/user-history.ts`. */
 export interface ExplainedPoint {
   readonly outcome: 'first' | 'counted' | 'too-soon' | 'too-near' | 'too-fast' | 'same-instant' | 'rough'
   /** Length of the segment that ends here; 0 if there is none. */

@@ -63,12 +63,12 @@ const REACH_DEGREES = OFF_ROUTE_M / METRES_PER_DEGREE
 interface Foot {
   readonly km: number
   readonly offM: number
-  /** Where on its leg, from 0 to 1, and the number of the leg. */
+  /** Position on its leg, from 0 to 1, and the number of the leg. */
   readonly share: number
   readonly leg: number
 }
 
-/** Where on a leg (x, y) the point nearest to (px, py) is, from 0 to 1. */
+/** Position on a leg (x, y) of the point nearest to (px, py), from 0 to 1. */
 export const shareAlong = (x: number, y: number, px: number, py: number): number =>
   Math.min(1, Math.max(0, (px * x + py * y) / (x * x + y * y)))
 
@@ -207,7 +207,7 @@ export const stationsAhead = <S extends { readonly routeKm: number }>(
     .sort((a, b) => a.routeKm - b.routeKm)
     .map((station) => ({ station, km: Math.round((station.routeKm - hereKm) * 10) / 10 }))
 
-/** Where somebody comes to a place: metres to walk, the way from the route to it included. */
+/** A place ahead: metres to walk, including the way from the route to it. */
 export interface PlaceAhead<P> {
   readonly place: P
   readonly metres: number
@@ -215,7 +215,7 @@ export interface PlaceAhead<P> {
   readonly isAlong: boolean
 }
 
-/** Farther from the route, the distance along it is not what there is to walk. */
+/** Farther from the route than this, the distance along it is not the walking distance. */
 const BESIDE_ROUTE_M = 100
 
 const passed = new WeakMap<object, readonly Foot[]>()

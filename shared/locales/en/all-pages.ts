@@ -12,7 +12,7 @@ export const words = {
   paused: 'The event is paused. Check-ins and walks are saved on the phone and sent when it goes on.',
   organisers: 'From the organisers:',
   mapKeys: 'Arrow keys move the map, plus and minus zoom.',
-  /** What is followed, within a sentence. */
+  /** What pilgrims follow, as part of a sentence. */
   followed: { procession: 'procession', walk: 'walk', relay: 'relay' },
   /** The device that leads it. A walk has none. */
   leader: { procession: 'Palanquin', walk: '', relay: 'Baton' },
@@ -24,7 +24,7 @@ export const words = {
   mapSource: 'Map: Ministry of the Interior, Taiwan',
   closer: 'Closer',
   farther: 'Farther',
-  /** A name, and what is said of it. */
+  /** A name and its value. */
   pair: (name: string, text: string) => `${name}: ${text}`,
   aside: (text: string, aside: string) => `${text} (${aside})`,
 }

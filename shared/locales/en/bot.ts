@@ -94,7 +94,7 @@ export const bot = {
   saved: 'Saved against the bus',
   carbonNote: 'Walking and cycling emit nothing; what you ride counts by its kind.',
   photo: (photos: number) => `Got your photo! ${count(photos, 'photo', 'photos')} so far.`,
-  /** Of several photos whose number is unknown. */
+  /** For several photos whose number is unknown. */
   photos: 'Got your photos!',
   paused: (message: string | null) =>
     `[Event paused] Check-ins and tracks are not taken for now. ${message ?? 'More information will follow.'}`,

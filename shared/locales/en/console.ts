@@ -565,7 +565,7 @@ export const words = {
       completed: 'Completed',
       inactive: 'Inactive',
     },
-    /** Where the name alone does not tell who it is. */
+    /** Explanations of audiences whose name is not clear enough. */
     audienceMeans: {
       all: 'LINE followers included.',
       participants: 'Without a role, or checked in; active only.',

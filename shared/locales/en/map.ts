@@ -68,7 +68,7 @@ export const words = {
   passed: 'Passed',
   passedStations: (stations: number) => `${count(stations, 'station', 'stations')} passed`,
   passing: 'Passing now',
-  /** Where a few people are far from each other. */
+  /** If a few people are far apart. */
   somePassed: 'Some have passed',
   tailPassed: 'All have passed',
   tellMe: 'Tell me when it is near',

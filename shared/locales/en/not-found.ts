@@ -1,4 +1,4 @@
-/** The page at an address that is none. */
+/** The page for unknown addresses. */
 export const words = {
   title: 'There is no page at this address.',
   map: 'To the map',

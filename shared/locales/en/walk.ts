@@ -234,7 +234,7 @@ export const words = {
     rateLimited: (seconds: number) =>
       `Too many tries. It goes on by itself in ${count(seconds, 'second', 'seconds')}.`,
     unavailable: 'The service is busy. It goes on by itself.',
-    /** For what is done once, and is not kept to be sent later. */
+    /** For actions that are not queued for a retry. */
     notDone: {
       offline: 'Not done: no network. Please try again later.',
       network: 'No answer. Perhaps it is not done: please try again.',

@@ -553,7 +553,7 @@ export const words: ConsoleWords = {
       completed: '已完成',
       inactive: '久未出現',
     },
-    /** Where the name alone does not tell who it is. */
+    /** Explanations of audiences whose name is not clear enough. */
     audienceMeans: {
       all: '包含 LINE 好友。',
       participants: '沒有角色或打過卡的人，不含退出者。',

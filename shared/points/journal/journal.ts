@@ -237,7 +237,7 @@ export class Journal {
 export const SUFFIX = '.journal'
 
 interface StoredRow {
-  /** Places rise in the order of the writes. */
+  /** Increases in the order of the writes. */
   readonly place: number
   readonly id: string
   readonly submission: string

@@ -30,9 +30,7 @@ const server = (scheme: RegExp, example: string) =>
     .regex(scheme, { error: `must begin with ${example}` })
     .default('')
 
-/**
- * A scheduled backup is deleted after so many days at the latest: until then it may hold people who were erased since.
- */
+/** A scheduled backup is deleted after at most this many days, because it may contain people erased since. */
 export const BACKUP_DAYS = 30
 /** What scheduled backups may take in the data directory, where nobody has chosen a folder for them. */
 const BACKUP_BYTES = 4 * 1_024 ** 3

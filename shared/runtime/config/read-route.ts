@@ -41,7 +41,7 @@ const StationFeature = z.object({
   geometry: Point,
   properties: z
     .object({
-      /** Of another kind than those of places: another program's own. */
+      /** A kind that is not one of ours belongs to another program. */
       kind: z
         .unknown()
         .refine((kind) => !PlaceKind.safeParse(kind).success)

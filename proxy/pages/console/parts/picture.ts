@@ -1,4 +1,4 @@
-/** What leaves the page: pictures with a caption of their own, and drawings for print. */
+/** Pictures with their own caption, and drawings for print. */
 import { eventName } from '../event.ts'
 import { type Colour, tokensOf } from '../../map/view.ts'
 import { fullDate, now } from '../clock.ts'

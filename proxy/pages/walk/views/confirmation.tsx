@@ -5,7 +5,7 @@ import { pageWords } from '../../frame/language.ts'
 import type { Signal } from '@preact/signals'
 import type { ComponentChildren } from 'preact'
 
-/** Asks once, and says what happens then. @param action absent: there is nothing to be sure of */
+/** Asks for confirmation and explains the consequences. @param action absent: nothing to confirm */
 export function Sure(props: {
   readonly asks: Signal<boolean>
   readonly title: string

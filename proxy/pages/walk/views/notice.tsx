@@ -21,7 +21,7 @@ export const Notice = (props: {
   </div>
 )
 
-/** Why something was not done, beside what was pressed. */
+/** Why an action failed, next to its button. */
 export const NotDone = (props: {
   readonly error: Problem | null | undefined
   readonly action?: ComponentChildren
@@ -33,8 +33,8 @@ export const NotDone = (props: {
   ) : null
 
 /**
- * A script of the view could not be loaded: the first minute, before the phone keeps all files, and no network. Many
- * browsers load a script that has failed only after the page is loaded anew.
+ * A script of the view could not be loaded: there was no network before the phone had cached all files. Many
+ * browsers load a failed script again only after a reload.
  */
 export const NotLoaded = () => (
   <Notice kind="warning" action={<Button onClick={() => location.reload()}>{words.value.retry}</Button>}>

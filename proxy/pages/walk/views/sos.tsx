@@ -45,7 +45,7 @@ export function SosButton() {
   )
 }
 
-/** What became of the presses, and whom to call meanwhile. The button's live region reads out the first. */
+/** State of the presses, and whom to call meanwhile. The button's live region announces the first. */
 export function SosOutcome() {
   const pressed = shownPresses()
   if (pressed.length === 0) return null

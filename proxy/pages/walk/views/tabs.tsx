@@ -21,7 +21,7 @@ const DRAWINGS: Readonly<Record<Tab, string>> = {
   me: 'M12 3a4.5 4.5 0 1 1 0 9 4.5 4.5 0 0 1 0-9zM3 21c1-6 5-7 9-7s8 1 9 7z',
 }
 
-/** Nothing in a view behind a tab, which has the way back alone. */
+/** Renders nothing in a view behind a tab, which has only the back button. */
 export const Tabs = () =>
   TAB_OF[view.value] === view.value ? (
     <nav class="tabs">

@@ -35,7 +35,7 @@ export function useExports(
   }, [panel, title, hasFile])
 }
 
-/** Offers in the order of the panels, whichever has come first. */
+/** The offers in the order of the panels, not in the order of their registration. */
 const inOrder = (): readonly Offer[] =>
   Object.keys(REPORT_PANELS).flatMap((name) => offers.value.filter(({ panel }) => panel === name))
 

@@ -31,7 +31,7 @@ export type ClientErrorCode =
 export interface ClientError {
   /** HTTP status; 0 without an answer. */
   readonly status: number
-  /** Branch on this. */
+  /** Callers decide by this code, not by the message. */
   readonly code: ClientErrorCode
   /** A sentence for people. */
   readonly message: string

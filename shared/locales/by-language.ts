@@ -1,4 +1,4 @@
-/** The words that services say, and the names of the levels, by language. */
+/** The texts of the services, and the names of the levels, by language. */
 import type { Language } from '#shared/contracts/bot.ts'
 import { bot as botEn } from './en/bot.ts'
 import { levels as levelsEn } from './en/levels.ts'

@@ -42,8 +42,8 @@ export const compactFormat = (language: Language): Intl.NumberFormat =>
   new Intl.NumberFormat(language, { notation: 'compact', maximumFractionDigits: 1 })
 
 /**
- * Kilometres still missing to a whole number, rounded so that together with the displayed kilometres they
- * give exactly that number.
+ * The kilometres still missing, rounded so that together with the displayed kilometres they add up to the
+ * goal.
  */
 export function kmToGo(km: number, walked: number): string {
   if (!hasTenths(walked)) return WHOLE!.format(Math.ceil(km - ROUNDING_ERROR))

@@ -14,7 +14,7 @@ import type { share } from './en/share.ts'
 import type { words as survey } from './en/survey.ts'
 import type { words as walk } from './en/walk.ts'
 
-/** A text is any text; a value of a list of texts, such as a tag of a language, stays one. */
+/** Widens texts to `string`. A union of literals, such as language tags, stays as it is. */
 type InAnyLanguage<T> = T extends string
   ? string extends T
     ? string

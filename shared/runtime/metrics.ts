@@ -119,7 +119,7 @@ function createDurations(name: 'event_http_request_duration_seconds', service: s
   }
 }
 
-/** Shorter stalls beyond a tick are not detected. */
+/** Interval of the ticks. A stall shorter than that may go undetected. */
 const TICK_MS = 20
 
 /**

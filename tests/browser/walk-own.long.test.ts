@@ -234,7 +234,7 @@ describeOnServers('own matters', () => {
     const { page, context, userId } = phone
     await checkInButton(page).click()
     await page.locator('[data-state=counted]').waitFor()
-    // Two more phones: one continues the walk, one still asks whose it is.
+    // Two more phones: one continues the walk, the other still shows the question "Is this you?".
     await using second = await app.newPhone()
     await using third = await app.newPhone()
     const restore = app.address(`?lang=en#restore=${userId}`)

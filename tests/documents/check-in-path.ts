@@ -1,8 +1,8 @@
 /**
- * The files that a check-in passes, from the socket to the answers that show it: every file whose functions receive the
- * check-in, or data computed from it, and decide, change, store or pass it on. A file imports those indented below it.
- * Left out are rules of one value (`core/rules`, `contracts/fields.ts`), tables, and tools that know no point (`runtime`,
- * headers, cached answers).
+ * The files that take part in a check-in, from the socket to the answers that show it: every file whose
+ * functions receive the check-in, or data computed from it, and decide, change, store or pass it on. A file
+ * imports those indented below it. Not listed: rules about one value (`core/rules`, `contracts/fields.ts`),
+ * tables, and tools that do not handle points (`runtime`, headers, cached answers).
  */
 export const CHECK_IN_PATH = `
 From the socket to Redis

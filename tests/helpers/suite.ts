@@ -1,4 +1,4 @@
-/** The `bun run test` that a test belongs to. */
+/** Which tests run in which variant of `bun run test`. */
 import { describe } from 'bun:test'
 
 /** True in `bun run test:embedded`, where no server runs. */

@@ -12,7 +12,7 @@ export type LinkCondition =
   | { readonly kind: 'torn' }
   /** Every connection is closed immediately. */
   | { readonly kind: 'closed' }
-  /** The message to the server after the first `after` ones meets the fault; those pass. */
+  /** The first `after` messages to the server pass; the next one is subject to the fault. */
   | ({ readonly kind: 'fault'; readonly after: number } & MessageFault)
 
 /** The fault of a message: data that one side sends at once, usually a command. */

@@ -23,7 +23,7 @@ const QUIET_MS = 900
 /** How much slower than a quiet machine this one is; at least 1. */
 const slowness = Number(process.env.TEST_SLOWNESS ?? 1)
 
-/** A limit of a quiet machine, extended for this one (ms). */
+/** Extends a limit that suits a quiet machine to the speed of this one (ms). */
 export const slower = (ms: number): number => Math.round(ms * slowness)
 
 /** Measures how much slower than a quiet machine this one is now, from 1 to 8. */

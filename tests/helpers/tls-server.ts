@@ -22,7 +22,7 @@ export async function startTlsServer(leftDays: number, lifeDays = 120, port = 0)
   })
   let connections = 0
   const server = createServer({ cert, key }, (socket) => socket.on('error', () => undefined).resume())
-  // Not at the end of the handshake: a client that leaves then is never seen.
+  // Counts connections, not completed handshakes: a client that leaves during the handshake counts too.
   server.on('connection', () => connections++)
   server.listen(port, '127.0.0.1')
   await once(server, 'listening')

@@ -31,7 +31,8 @@ test('a put killed at any moment leaves the old object or the new one, and loses
   const directory = fresh()
   const script = join(import.meta.dir, '../helpers/write-objects-until-killed.ts')
   let leftovers = 0
-  // Until a kill interrupts a write, which leaves a temporary file: on some machines writes are short.
+  // Repeats until a kill has interrupted a write, which leaves a temporary file: on fast machines that is
+  // rare.
   for (let round = 0; round < 12 || (leftovers === 0 && round < 100); round++) {
     const child = Bun.spawn([process.execPath, script, directory], { stdio: ['ignore', 'pipe', 'inherit'] })
     let acknowledged = ''

@@ -144,7 +144,7 @@ describeFlushHarness('flush lock', (harness) => {
     // A renewed lock is not lost: the flush continues to its last slice.
     const running = harness.flush({ kv: first.kv, lockMs: 1_800, slicePoints: 2 })
     await first.reached
-    // Half a second is 2.5 times as long as a lock without renewal counts as held.
+    // Half a second is 2.5 times the time after which a lock that is not renewed counts as abandoned.
     expect(await harness.flush({ lockMs: 1_800 }, 500)).toMatchObject({ skipped: 1 })
     first.letGo()
     expect(await running).toMatchObject({ stored: 5, failures: 0 })

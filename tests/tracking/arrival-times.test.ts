@@ -123,7 +123,8 @@ test('on a steady walk a told time moves by no more than it claims, and the fron
   const route = found!
   let seed = 1
   const random = () => (seed = (seed * 48_271) % 2_147_483_647) / 2_147_483_647
-  // Pilgrims ahead or behind stay so and are seen from time to time; the map knows only cells.
+  // Each pilgrim keeps their distance to the others and is seen from time to time; the map knows only
+  // cells.
   const people = Array.from({ length: 300 }, () => (random() + random() + random() - 1.5) * 2_000)
   let samples: Sample[] = []
   let fronts: Front[] = []

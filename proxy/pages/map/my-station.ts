@@ -39,7 +39,7 @@ export function watchMyStation(): void {
     const index = myStation.value
     const map = news.value
     const station = index === null ? undefined : route.value?.stations[index]
-    // Old news say nothing about the present.
+    // An outdated answer does not describe the present.
     if (
       !wanted.value ||
       index === null ||

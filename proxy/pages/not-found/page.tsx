@@ -1,4 +1,4 @@
-/** What a person sees at an address that is no page. */
+/** The page for unknown addresses. */
 import { MarkSymbol } from '../design/marks.tsx'
 import { startPage } from '../frame/start-page.tsx'
 import { LanguageSwitch } from '../frame/switches.tsx'

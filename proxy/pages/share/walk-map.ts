@@ -19,7 +19,7 @@ interface ShownWay {
 
 /** Room for names, and at the right for buttons. */
 const INSETS = { top: 40, right: 72, bottom: 40, left: 56 }
-/** A map of some 3 km: a shorter way alone would be a line on nothing. */
+/** The closest zoom, some 3 km wide: closer, a short walk would be a line without surroundings. */
 const CLOSEST = 14
 
 class LiveMap {

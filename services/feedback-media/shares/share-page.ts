@@ -148,7 +148,7 @@ function previewTags(page: SharePage): string {
   ].join('\n')
 }
 
-/** At the first steps there is nothing to count. */
+/** False right after the start, when all figures are zero. */
 const hasFigures = ({ km, checkins }: ShareView): boolean => km > 0 || checkins > 0
 
 function figures({ view, texts }: SharePage): string {

@@ -57,8 +57,9 @@ export class TrackerKeys {
   /** Reads the user id of a hash from Postgres. */
   readonly #lookUp: (hash: string) => Promise<string | undefined>
   /**
-   * The kv may have lost revocations in an outage. For a minute after it only copies from after it are used: dates of
-   * other replicas do not show what was before it, because clocks differ.
+   * Time since the last outage of the kv, in which it may have lost revocations. For a minute after an outage
+   * only copies made after it are used. The dates of other replicas cannot decide that, because their clocks
+   * differ.
    */
   #sinceOutage = never
   #sinceFailure = never

@@ -101,7 +101,7 @@ export class Rounds {
   #refusals = 0
   /** Service errors since a check-in was sent: after each the next check-in is tried. */
   #turn = 0
-  /** The same of each added kind. */
+  /** As `#turn`, by added kind. */
   readonly #turns = new Map<string, number>()
   /** Final refusals by the service, by lane. */
   readonly #stopped = new Map<string, ClientError>()

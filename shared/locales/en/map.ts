@@ -36,7 +36,7 @@ export const words = {
   resting: 'resting',
   positionsOld: (hours: number) => `some positions ${hours} h old`,
   nobody: 'Nobody is on the map yet.',
-  /** After the end, of all together. */
+  /** The totals of the event, after its end. */
   achieved: (pilgrims: number, km: string, kg: string) =>
     `${count(pilgrims, 'pilgrim', 'pilgrims')}, ${km} km, ${kg} kg of CO₂ saved`,
   onMap: (pilgrims: number) => `${count(pilgrims, 'pilgrim is', 'pilgrims are')} on the map`,

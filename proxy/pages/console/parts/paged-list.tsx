@@ -23,7 +23,7 @@ interface PagedListProps<T extends Paged, Q extends object> extends Omit<
   FromProps<T>,
   'from' | 'meanwhile' | 'meanwhileAt' | 'children' | 'kind'
 > {
-  /** One word: the panel's place in its view, and the key of its cached answer. */
+  /** Identifies the panel in its view, and its cached answer. A single word. */
   readonly kind: string
   /** Content and order of the list. A changed query starts at its first page. */
   readonly query: Q

@@ -185,7 +185,7 @@ const watchUntilRest = (signal: AbortSignal): Promise<WatchEnd> =>
         takeInOrder(fix)
       },
       (error) => {
-        // A phone at rest reports nothing: no fault yet, the next watch asks it.
+        // A phone at rest reports no positions, which is no fault: the next watch requests one.
         if (faultOf(error) === 'slow' && now() - (lastFix.value?.t ?? 0) < SILENT_MS) return
         fail(faultOf(error))
         // The browser has ended the watch for good.

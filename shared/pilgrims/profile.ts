@@ -131,7 +131,7 @@ export async function readExposure(
 ): Promise<(userId: string) => Exposure> {
   const { mapCrowd, identity } = stores.config
   if (mapCrowd === 1 || (await readStatusCopy(stores)).status === 'ended') return () => 'exact'
-  const inOrder = identity === 'open' && CLAIM_MEASURES.lateAtMidnight
+  const inOrder = identity === 'open' && CLAIM_MEASURES.lateAtEnd
   return (userId) => (inOrder && !isAppId(userId) ? 'coarse-in-order' : 'coarse')
 }
 

@@ -76,7 +76,8 @@ export async function recountReported(tx: Pick<Tx, 'sql'>, { dropErased = false 
 
 /** SQL: whether a row of `t` belongs to a claim, while `EVENT_IDENTITY` is open. */
 export const IS_CLAIM = `t.user_id !~ '${APP_ID.source}'`
-const SHOWN_MM = 'coalesce(s.distance_mm, t.distance_mm)'
+/** SQL: the kilometres of a row of `pilgrim_totals t LEFT JOIN shown_walks s` that others see, in millimetres. */
+export const SHOWN_MM = 'coalesce(s.distance_mm, t.distance_mm)'
 /** SQL: the coarse kilometres of a row of `pilgrim_totals t LEFT JOIN shown_walks s`, in millimetres. */
 export const COARSE_MM = `CASE WHEN ${SHOWN_MM} < 1e7 THEN floor(${SHOWN_MM} / 1e6) * 1e6
   ELSE floor(${SHOWN_MM} / 5e6) * 5e6 END`

@@ -116,7 +116,7 @@ export const TABLES: Readonly<Record<string, Growth>> = {
   ),
   pilgrim_totals: growth('scheduler', 'pilgrims', { pilgrim: KB }, ERASED),
   pilgrim_days: growth('scheduler', 'pilgrims a day', { pilgrim: 2 * KB, point: 100 }, ERASED),
-  shown_walks: growth('scheduler', 'claims with late points', { pilgrim: KB }, ERASED),
+  shown_walks: growth('scheduler', 'claims with points', { pilgrim: KB }, ERASED),
   event_hours: growth('scheduler', 'hours with points', { hour: 200 }, STAYS),
   event_days: growth('scheduler', 'days with points', { hour: 200 }, STAYS),
   event_modes: growth('scheduler', 'days with points, by mode', { hour: 800 }, STAYS),

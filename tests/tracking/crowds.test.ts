@@ -2,7 +2,8 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { cellAt, cellCentre, cellName, MAX_ZOOM } from '#shared/core/map/cells.ts'
-import { CLAIM_ZOOM, type Crowd, groupIntoCrowds, WIDEST_ZOOM } from '#services/tracking/map/crowds.ts'
+import { type Crowd, groupIntoCrowds, WIDEST_ZOOM } from '#services/tracking/map/crowds.ts'
+import { CLAIM_ZOOM } from '#shared/core/rules/claim-measures.ts'
 import { inTurns } from '#shared/runtime/yield-to-event-loop.ts'
 
 interface Seen {

@@ -187,7 +187,7 @@ async function store(
     await storePoints(db, tx, fresh)
     const moves = await latestPositionChanges(tx, changes, positions)
     const claims = changes.filter(({ userId }) => hidesLate(userId))
-    await updateShownWalks(tx, fresh, claims, calendar)
+    await updateShownWalks(tx, fresh, claims)
     const days = await writeTotals(tx, changes, moves, calendar)
     await recordCellChanges(tx, fresh, moves, calendar)
     const stored = fresh.length

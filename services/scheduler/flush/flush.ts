@@ -35,7 +35,7 @@ export interface FlushContext extends Pick<
   readonly lockMs: number
   /** Points in one transaction. A slice has less than twice as many. */
   readonly slicePoints: number
-  /** Whether late points of a pilgrim are shown to others only after the next midnight; default: for nobody. */
+  /** Whether others see the walk of a pilgrim as that of a claim; default: of nobody. */
   readonly hidesLate?: (userId: string) => boolean
   /** How old points may be when they are accepted (ms). */
   readonly maxAgeMs: number

@@ -1,9 +1,5 @@
-/**
- * Excludes late points of claims, and segments faster than walking, from the walks shown to others until the next
- * midnight of the event.
- */
+/** Stores the walks of claims as others see them until the end of the event (`points/totals/points-in-order.ts`). */
 import type { Tx } from '#shared/stores/db/db.ts'
-import type { Calendar } from '#shared/core/rules/calendar.ts'
 import type { FoldState } from '#shared/core/distance/points-to-distance.ts'
 import { walkInOrder } from '#shared/points/totals/points-in-order.ts'
 import { fixOf } from '#shared/points/totals/stored-days.ts'
@@ -23,6 +19,9 @@ interface Row {
   readonly b_ms: number | null
 }
 
+/** Walks of releases before 1.8 ended with the day; those of this one stay. The year 2100, epoch milliseconds. */
+const SHOWN_UNTIL_MS = Date.UTC(2100, 0)
+
 /**
  * Updates the walks shown to others. Call it before the totals are written, with their rows locked.
  * @param fresh new points, none of them stored yet
@@ -32,7 +31,6 @@ export async function updateShownWalks(
   tx: Tx,
   fresh: readonly OwnedPoint[],
   changes: readonly { readonly userId: string; readonly before: FoldState }[],
-  calendar: Calendar,
 ): Promise<void> {
   if (changes.length === 0) return
   const added = Map.groupBy(
@@ -43,23 +41,18 @@ export async function updateShownWalks(
     tx,
     changes.map(({ userId }) => userId),
   )
-  const walks = changes.flatMap(({ userId, before }) => {
+  const walks = changes.map(({ userId, before }) => {
     const points = (added.get(userId) ?? []).map(({ point }): Point => point)
     const { isShown = false, ...walk } = stored.get(userId) ?? { distanceMm: 0, carbonMg: 0, end: before }
-    const { isWhole, ...shown } = walkInOrder(isShown ? walk : { ...walk, end: before }, points)
-    return isWhole && !isShown ? [] : [{ userId, ...shown }]
+    return { userId, ...walkInOrder(isShown ? walk : { ...walk, end: before }, points) }
   })
-  if (walks.length === 0) return
-  // The code that shows these walks uses the same clock.
-  const [{ ms }] = await tx.sql<[{ ms: number }]>`SELECT epoch_ms(now()) AS ms`
-  const [, untilMs] = calendar.span(calendar.day(ms))
   const anchors = walks.map(({ end }) => end.anchor)
   const befores = walks.map(({ end }) => end.before)
   await tx.sql`
     INSERT INTO shown_walks AS s (user_id, distance_mm, carbon_mg, anchor_lat, anchor_lng, anchor_at,
       before_lat, before_lng, before_at, until)
     SELECT user_id, mm::bigint, mg::bigint, a_lat, a_lng, from_epoch_ms(a_ms), b_lat, b_lng,
-      from_epoch_ms(b_ms), from_epoch_ms(${untilMs})
+      from_epoch_ms(b_ms), from_epoch_ms(${SHOWN_UNTIL_MS})
     FROM unnest(
       ${walks.map(({ userId }) => userId)}::text[], ${walks.map(({ distanceMm }) => distanceMm)}::float8[],
       ${walks.map(({ carbonMg }) => carbonMg)}::float8[],

@@ -4,12 +4,10 @@
  */
 import { eachOf } from '#shared/runtime/yield-to-event-loop.ts'
 import { type Cell, MAX_ZOOM } from '#shared/core/map/cells.ts'
+import { CLAIM_ZOOM } from '#shared/core/rules/claim-measures.ts'
 
 /** The widest cells that form crowds, about 1.4 km. */
 export const WIDEST_ZOOM = 10
-
-/** The finest cells that show claims, about 350 m (`CLAIM_MEASURES.wideCells`). */
-export const CLAIM_ZOOM = 12
 
 /** People as columns. */
 interface People {

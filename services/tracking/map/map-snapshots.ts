@@ -34,7 +34,7 @@ import { PILGRIMS_OF_EVENT } from '#shared/stores/schema/tables.ts'
 import { readLastFlush } from '#shared/points/pending-points.ts'
 import { savedMg } from '#shared/core/rules/carbon.ts'
 import { CLAIM_MEASURES } from '#shared/core/rules/claim-measures.ts'
-import { COARSE_MM, IS_CLAIM, publicReports, SHOWN_WALK } from '#shared/pilgrims/report-totals.ts'
+import { COARSE_MM, IS_CLAIM, publicReports, SHOWN_MM, SHOWN_WALK } from '#shared/pilgrims/report-totals.ts'
 import { leads } from '#shared/core/rules/palanquin.ts'
 import { LEVELS } from '#shared/core/rules/levels.ts'
 import { Prepared } from '#shared/service/http/prepared-response.ts'
@@ -379,18 +379,14 @@ interface Sums {
 }
 
 /** Level 1 has no conditions; the others need a distance and check-ins. */
-const REACHED = LEVELS.slice(1)
-  .map(
-    ({ minKm, minCheckins }) =>
-      `count(*) FILTER (
-        WHERE coalesce(s.distance_mm, t.distance_mm) >= ${minKm * 1e6} AND t.checkins >= ${minCheckins})`,
-  )
-  .join(', ')
+const reached = (mm: string): string =>
+  LEVELS.slice(1)
+    .map(
+      ({ minKm, minCheckins }) =>
+        `count(*) FILTER (WHERE ${mm} >= ${minKm * 1e6} AND t.checkins >= ${minCheckins})`,
+    )
+    .join(', ')
 
-/** Late points, and segments faster than walking, until midnight. */
-const HIDDEN_UNTIL_MIDNIGHT = `
-  SELECT json_build_array(coalesce(sum(t.distance_mm - s.distance_mm), 0), coalesce(sum(t.carbon_mg - s.carbon_mg), 0))
-  FROM shown_walks s JOIN pilgrim_totals t USING (user_id) WHERE s.until > now()`
 /** Sums finer than the coarse figures would reveal the exact kilometres of a claim that moves alone. */
 const HIDDEN_BY_COARSE = `
   SELECT json_build_array(coalesce(sum(t.distance_mm - ${COARSE_MM}), 0), coalesce(sum(t.carbon_mg), 0))
@@ -407,24 +403,29 @@ export async function readEventTotals(
 ): Promise<MapTotals | null> {
   // Read first, so that the sums are not older than the time shown with them.
   const lastFlush = await readLastFlush({ db, kv, now })
-  const { pilgrims, walkers, reached, ...sums } = await db.read(async () => {
+  const {
+    pilgrims,
+    walkers,
+    reached: reaching,
+    ...sums
+  } = await db.read(async () => {
     const [row] = await db.sql<[{ sums: string }]>`
       SELECT json_build_object(
         'mm', (SELECT coalesce(sum(distance_mm), 0) FROM event_modes),
         'mg', (SELECT coalesce(sum(carbon_mg), 0) FROM event_modes),
-        'hidden', (${db.sql.unsafe(coarsensClaims ? HIDDEN_BY_COARSE : HIDDEN_UNTIL_MIDNIGHT)}),
+        'hidden', (${db.sql.unsafe(coarsensClaims ? HIDDEN_BY_COARSE : 'SELECT json_build_array(0, 0)')}),
         'reported', (SELECT json_build_array(mm, mg) FROM ${db.sql.unsafe(publicReports(coarsensClaims))} r),
         'pilgrims', ${db.sql.unsafe(PILGRIMS_OF_EVENT)},
         'walkers', (SELECT count(*) FROM pilgrim_totals WHERE points > 0),
-        'reached', (SELECT json_build_array(${db.sql.unsafe(REACHED)})
-                    FROM pilgrim_totals t ${db.sql.unsafe(SHOWN_WALK)} WHERE t.points > 0)
+        'reached', (SELECT json_build_array(${db.sql.unsafe(reached(coarsensClaims ? SHOWN_MM : 't.distance_mm'))})
+                    FROM pilgrim_totals t ${db.sql.unsafe(coarsensClaims ? SHOWN_WALK : '')} WHERE t.points > 0)
       )::text AS sums`
     return JSON.parse(row.sums) as Sums
   })
   if (walkers < crowd) return null
   const [mm, mg] = [sums.mm - sums.hidden[0], sums.mg - sums.hidden[1]]
   const [reportedMm, reportedMg] = sums.reported
-  const atLeast = [walkers, ...reached, 0]
+  const atLeast = [walkers, ...reaching, 0]
   return {
     as_of: timeOrNull(lastFlush),
     pilgrims,

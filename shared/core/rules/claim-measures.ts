@@ -6,10 +6,10 @@
 
 /** Each is needed: without it an attacker of `tests/tracking` finds somebody (writing-attacker, sybils, presence). */
 export const CLAIM_MEASURES = {
-  /** Late points enter public figures at the next midnight. */
-  lateAtMidnight: true,
-  /** Until midnight, public figures count the distance between two points at walking pace at most. */
-  walkingPace: true,
+  /** Late points enter public figures with the end of the event. */
+  lateAtEnd: true,
+  /** Until then, public figures measure the walk between cells, not between places. */
+  betweenCells: true,
   /** Savings are computed from the coarse kilometres, without reports. */
   coarseSavings: true,
   /** Public sums contain the coarse kilometres of each claim. */
@@ -20,9 +20,5 @@ export const CLAIM_MEASURES = {
   wideCells: true,
 }
 
-/** Six kilometres an hour, in millimetres a millisecond. */
-const WALKING_PACE = 5 / 3
-
-/** The length of a way in public figures, in whole millimetres. */
-export const walkedMm = (mm: number, elapsedMs: number): number =>
-  CLAIM_MEASURES.walkingPace ? Math.min(mm, Math.floor(elapsedMs * WALKING_PACE)) : mm
+/** Zoom of the finest cells from which anything public about a claim is computed, about 350 m. */
+export const CLAIM_ZOOM = 12

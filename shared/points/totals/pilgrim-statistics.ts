@@ -325,7 +325,7 @@ interface Stored {
   readonly firstMs: number | null
   readonly lastMs: number | null
   readonly lastDay: { readonly day: string; readonly end: FoldState } | null
-  /** The walk shown to others until midnight (`shown_walks`); null: the whole walk. */
+  /** The walk of a claim that others see (`shown_walks`); null: none is stored. */
   readonly shown: ShownWalk | null
   /** The pending points that are already in the table, as buffer fields. */
   readonly known: ReadonlySet<string>

@@ -1,11 +1,20 @@
 /**
  * The part of a walk that others see if anyone may send points for that pilgrim (`service/security/claims.ts`). A point
- * inserted between earlier ones lengthens the walk by the detour to it, and so measures where they are. Such late
- * points enter public figures at the next midnight; points in order count at once, but at walking pace at most
- * (`core/rules/claim-measures.ts`).
+ * beside the pilgrim's own ones lengthens the walk by the way to it, and so measures where they are. So the walk is
+ * measured between cells, and late points enter public figures with the end of the event
+ * (`core/rules/claim-measures.ts`). The result depends on nothing finer than these cells.
  */
-import { byInstant, fold, type FoldState, isLate } from '#shared/core/distance/points-to-distance.ts'
-import { walkedMm } from '#shared/core/rules/claim-measures.ts'
+import {
+  byInstant,
+  type Fix,
+  fold,
+  type FoldPoint,
+  type FoldState,
+  isLate,
+} from '#shared/core/distance/points-to-distance.ts'
+import { type Cell, cellAt, cellCentre } from '#shared/core/map/cells.ts'
+import { CLAIM_MEASURES, CLAIM_ZOOM } from '#shared/core/rules/claim-measures.ts'
+import type { Place } from '#shared/core/rules/geo.ts'
 import { foldPointOf, type Point } from '../point.ts'
 
 /** Sums of a walk, and the state of the fold at its end. */
@@ -34,22 +43,40 @@ function pointsInOrder(from: FoldState, points: readonly Point[]): Point[] {
   return inOrder
 }
 
-/**
- * Folds the points in order onto a walk.
- * @returns the walk, and whether it contains all of the points
- */
-export function walkInOrder(
-  from: ShownWalk,
-  points: readonly Point[],
-): ShownWalk & { readonly isWhole: boolean } {
+/** Folds the points in order onto a walk. */
+export function walkInOrder(from: ShownWalk, points: readonly Point[]): ShownWalk {
   let { distanceMm, carbonMg } = from
-  const inOrder = pointsInOrder(from.end, points)
-  let isWhole = inOrder.length === points.length
-  const end = fold(from.end, inOrder.map(foldPointOf).sort(byInstant), (segment, elapsedMs) => {
-    const shownMm = walkedMm(segment.distanceMm, elapsedMs)
-    if (shownMm < segment.distanceMm) isWhole = false
-    distanceMm += shownMm
-    carbonMg += Math.round((segment.carbonMg * shownMm) / segment.distanceMm)
+  const inOrder = pointsInOrder(from.end, points).map(foldPointOf).sort(byInstant)
+  const [start, steps] = CLAIM_MEASURES.betweenCells ? betweenCells(from.end, inOrder) : [from.end, inOrder]
+  const end = fold(start, steps, (segment) => {
+    distanceMm += segment.distanceMm
+    carbonMg += segment.carbonMg
   })
-  return { distanceMm, carbonMg, end, isWhole }
+  return { distanceMm, carbonMg, end }
+}
+
+/**
+ * The state and the points in the middle of their cells. Within a cell and its neighbours, a point stays at the place
+ * before it, so that a rest at an edge adds no distance.
+ */
+function betweenCells(state: FoldState, points: readonly FoldPoint[]): [FoldState, FoldPoint[]] {
+  const start = { anchor: inCell(state.anchor), before: inCell(state.before) }
+  let at: Place | null = start.anchor
+  const steps = points.map((point) => {
+    if (point.rough) return point
+    if (at === null || !areNear(at, point)) at = middleOf(point)
+    return { ...point, lat: at.lat, lng: at.lng }
+  })
+  return [start, steps]
+}
+
+const cellOf = ({ lat, lng }: Place): Cell => cellAt(lat, lng, CLAIM_ZOOM)
+
+const middleOf = (place: Place): Place => cellCentre(cellOf(place))
+
+const inCell = (fix: Fix | null): Fix | null => fix && { ...middleOf(fix), t: fix.t }
+
+function areNear(one: Place, other: Place): boolean {
+  const [a, b] = [cellOf(one), cellOf(other)]
+  return Math.max(Math.abs(a.x - b.x), Math.abs(a.y - b.y)) <= 1
 }

@@ -112,10 +112,7 @@ export const pilgrimTotals = pgTable('pilgrim_totals', {
   lastLng: doublePrecision(),
 })
 
-/**
- * The walk that others see of pilgrims whose claims have sent late points: without these, until the next midnight of
- * the event. Only the flush writes it.
- */
+/** The walk of a claim that others see until the end of the event. Only the flush writes it. */
 export const shownWalks = pgTable('shown_walks', {
   userId: text().primaryKey(),
   distanceMm: exact().notNull(),

@@ -6,3 +6,4 @@ import { CLAIM_MEASURES } from '#shared/core/rules/claim-measures.ts'
 
 CLAIM_MEASURES.fullHours = false
 CLAIM_MEASURES.wideCells = false
+CLAIM_MEASURES.betweenCells = false

@@ -40,8 +40,8 @@ async function list(kv: KvKeys, service: string, process: string): Promise<void>
   const names = await readNames(kv, service)
   if (names.includes(process)) return
   const known = await Promise.all(names.map((name) => kv.cached(processKeyOf(service, name))))
-  const kept = names.filter((_, i) => known[i] != null)
-  await kv.cache(listKeyOf(service), JSON.stringify([...kept, process]), KEPT_MS)
+  const alive = names.filter((_, i) => known[i] != null)
+  await kv.cache(listKeyOf(service), JSON.stringify([...alive, process]), KEPT_MS)
 }
 
 /**

@@ -43,7 +43,7 @@ beforeAll(async () => {
   }
 }, 3 * OPEN_MS)
 afterAll(async () => {
-  for (const group of [sources, targets]) for (const one of Object.values(group)) await one.close()
+  for (const group of [sources, targets]) for (const store of Object.values(group)) await store.close()
 })
 
 /** Closes the pool's idle connections, because a restore treats further connections as running services. */
@@ -130,8 +130,8 @@ for (const kind of KINDS)
       await replay.stop()
       journal.close()
 
-      const held = await pointsIn(path)
-      expect(promised.filter((one) => !held.has(one))).toEqual([])
+      const idsInBackup = await pointsIn(path)
+      expect(promised.filter((id) => !idsInBackup.has(id))).toEqual([])
       if (kind === 'real') await leaveOneConnection(targets[kind])
       await restoreBackup(installation, await verifyBackup(path), REPLACE)
       // The next flush updates the cells, in both installations.
@@ -142,7 +142,7 @@ for (const kind of KINDS)
       await expectProjections(installation.db, harness.calendar)
       await harness.flush()
       await expectProjections(installation.db, harness.calendar)
-      expect(await harness.storedPoints()).toBe(held.size)
+      expect(await harness.storedPoints()).toBe(idsInBackup.size)
     })
   })
 
@@ -177,7 +177,7 @@ for (const [from, to] of [
       expect({ ...after, live: [] }).toEqual({ ...before, pending, live: [] })
       expect(await installation.kv.status()).toEqual({ status: 'paused', version: 5, message: 'rest' })
       expect(await installation.kv.hidden(0)).toEqual(['walker-0'])
-      expect((await installation.kv.erased(0)).map((one) => one.userHash)).toContain(userHash('gone'))
+      expect((await installation.kv.erased(0)).map((erasure) => erasure.userHash)).toContain(userHash('gone'))
 
       // The ledger counts the formerly journaled points as pending, and reports no loss.
       const { db, kv } = installation

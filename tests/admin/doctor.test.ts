@@ -86,7 +86,7 @@ describeOnServers('doctor', () => {
   test('finds nothing to do where all is well, and names the versions', async () => {
     expect(await todos({})).toEqual({})
     const findings = await examine(readConfig(well), options)
-    const found = Object.fromEntries(findings.map((one) => [one.what, one.found]))
+    const found = Object.fromEntries(findings.map((finding) => [finding.what, finding.found]))
     expect(found.Postgres).toMatch(/^version \d+.*, schema of this release$/)
     expect(found.Redis).toMatch(
       /^version \d+\.\d+\.\d+; limit 1024 MB, 5000 pilgrims need 36 MB; clock -?\d+ ms/,
@@ -112,9 +112,9 @@ describeOnServers('doctor', () => {
     // A master, and a replica.
     const urls = [cluster.nodes[0]!.url, cluster.nodes[5]!.url].join()
     const findings = await examine(readConfig({ ...well, REDIS_URL: urls }), { ...options, pilgrims: 90_000 })
-    const found = findings.filter(({ what }) => what === 'Redis').map((one) => one.found)
+    const found = findings.filter(({ what }) => what === 'Redis').map((finding) => finding.found)
     expect(found).toHaveLength(2)
-    for (const one of found) expect(one).toContain('30000 pilgrims need 216 MB')
+    for (const text of found) expect(text).toContain('30000 pilgrims need 216 MB')
     // In parallel: stopped one by one, each would wait for the others.
     await Promise.all(cluster.nodes.map((node) => node.stop('SIGKILL')))
   })

@@ -92,7 +92,7 @@ describe.each(KINDS)('clearing a rehearsal, %s', (kind) => {
 
   test('continues after an interruption, and leaves a new installation with what operators have set up', async () => {
     await leaveOneConnection()
-    const held = await contents(opened)
+    const contentsBefore = await contents(opened)
     const found = await readContents(installation)
     expect(found).toMatchObject({
       gps_points: expect.any(Number) as number,
@@ -120,19 +120,19 @@ describe.each(KINDS)('clearing a rehearsal, %s', (kind) => {
     for (const table of CLEARED.filter((name) => !name.startsWith('ledger_')))
       expect({ table, rows: left.tables[table] }).toEqual({ table, rows: fresh.tables[table] })
     // Erased people stay recorded, but are no longer part of the totals.
-    expect(held.tables.erasures!.join('')).toContain('"walked":1')
+    expect(contentsBefore.tables.erasures!.join('')).toContain('"walked":1')
     expect(left.tables.erasures).toEqual(
-      held.tables.erasures!.map((row) => row.replace('"walked":1', '"walked":0')),
+      contentsBefore.tables.erasures!.map((row) => row.replace('"walked":1', '"walked":0')),
     )
     for (const table of ['role_assignments', 'notification_plan', 'rich_menus', 'line_events'])
-      expect({ table, rows: left.tables[table] }).toEqual({ table, rows: held.tables[table] })
-    expect(left.tables.followers).toHaveLength(held.tables.followers!.length)
+      expect({ table, rows: left.tables[table] }).toEqual({ table, rows: contentsBefore.tables[table] })
+    expect(left.tables.followers).toHaveLength(contentsBefore.tables.followers!.length)
     expect([left.live, left.pending]).toEqual([fresh.live, fresh.pending])
     expect(Object.keys(left.stored)).toEqual(['webhooks/event-1'])
     expect(readdirSync(journalsOf(installation))).toEqual([])
     expect(await readContents(installation)).toEqual({})
     expect(await kv.status()).toMatchObject({ status: 'active', message: null })
-    expect(await kv.erased(0)).toHaveLength(held.tables.erasures!.length)
+    expect(await kv.erased(0)).toHaveLength(contentsBefore.tables.erasures!.length)
     const audit = left.tables.audit_log!.map((row) => JSON.parse(row) as { action: string; details: object })
     const resets = audit.filter(({ action }) => action === 'reset')
     expect(resets.filter(({ details }) => Bun.deepMatch({ state: 'done' }, details))).toHaveLength(2)

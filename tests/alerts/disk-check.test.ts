@@ -6,25 +6,25 @@ import { createDiskCheck as create, freeBytesOf } from '#shared/service/alerts/h
 const GIB = 1_024 ** 3
 const metrics = createMetrics('scheduler')
 const createDiskCheck = (freeBytes: () => Promise<number>) => create(freeBytes, metrics)
-const told = async () => /^event_disk_free_bytes\{.*\} (.+)$/m.exec(await metrics.page())?.[1]
+const freeBytesFigure = async () => /^event_disk_free_bytes\{.*\} (.+)$/m.exec(await metrics.page())?.[1]
 
 test('a disk with room is no cause, a full one is a warning, and one that fails is a failure', async () => {
   expect(await createDiskCheck(async () => GIB)()).toBeNull()
   const full = await createDiskCheck(async () => 12 * 1_024 * 1_024)()
   expect(full).toMatchObject({ key: 'disk', failure: false, text: expect.stringContaining('12 MB') })
-  expect(await told()).toBe(String(12 * 1_024 * 1_024))
+  expect(await freeBytesFigure()).toBe(String(12 * 1_024 * 1_024))
   const broken = createDiskCheck(() => Promise.reject(new Error('EIO')))
   expect(await broken()).toMatchObject({ key: 'disk', failure: true })
-  expect(await told()).toBe('Nan')
+  expect(await freeBytesFigure()).toBe('Nan')
   expect(await freeBytesOf('.')).toBeGreaterThan(0)
 })
 
 test('a scrape asks the disk itself, also where nothing has checked it yet', async () => {
   let free = GIB
   createDiskCheck(async () => free)
-  expect(await told()).toBe(String(GIB))
+  expect(await freeBytesFigure()).toBe(String(GIB))
   free = 1
-  expect(await told()).toBe('1')
+  expect(await freeBytesFigure()).toBe('1')
 })
 
 test('a disk that hangs is told in time, is not asked once more meanwhile, and recovers', async () => {
@@ -35,7 +35,7 @@ test('a disk that hangs is told in time, is not asked once more meanwhile, and r
     return hung.promise
   })
   const startedMs = performance.now()
-  const [figure, ...causes] = await Promise.all([told(), check(), check()])
+  const [figure, ...causes] = await Promise.all([freeBytesFigure(), check(), check()])
   expect(performance.now() - startedMs).toBeLessThan(4_500)
   expect(figure).toBe('Nan')
   for (const cause of causes)

@@ -90,12 +90,12 @@ export async function expectChartTells(page: Page): Promise<void> {
   expect(await page.locator('.rate.checkins .tip').count()).toBe(1)
   await times.focus()
   await page.keyboard.press('End')
-  const told = await times.getAttribute('aria-valuetext')
-  expect(told).toMatch(
+  const valueText = await times.getAttribute('aria-valuetext')
+  expect(valueText).toMatch(
     /^\d\d:\d\d:\d\d · Check-ins received a minute: [\d,]+ · Points received a minute: [\d,]+$/,
   )
   await page.keyboard.press('ArrowLeft')
-  expect(await times.getAttribute('aria-valuetext')).not.toBe(told)
+  expect(await times.getAttribute('aria-valuetext')).not.toBe(valueText)
   await photograph(page, 'console-rates')
   await page.keyboard.press('Escape')
   await tip.waitFor({ state: 'detached' })

@@ -38,14 +38,14 @@ const counts = (seconds: number, points: number, checkins: number) => ({
 beforeEach(clearRates)
 
 /** Number of stored check-ins. */
-const held = (): number => rates.value.reduce((sum, { checkins }) => sum + checkins, 0) / 6
+const sumOfCheckIns = (): number => rates.value.reduce((sum, { checkins }) => sum + checkins, 0) / 6
 
 test('the chart begins with what the service has counted', () => {
   addCounts(counts(1_800, 3, 1))
   addHistory(history(0, 1_800))
   addCounts(counts(1_804, 4, 1))
   const now = at(1_812)
-  expect([held(), ratesSince.value]).toEqual([180 * 2 + 2, at(0)])
+  expect([sumOfCheckIns(), ratesSince.value]).toEqual([180 * 2 + 2, at(0)])
   const values = valuesOf(rates.value, 'checkins', ratesSince.value!, now)
   expect(values).toHaveLength(179)
   // Five steps of the service, and one of the stream.
@@ -56,16 +56,16 @@ test('the chart begins with what the service has counted', () => {
 test('a replica that began to count later takes nothing away, and nothing is counted twice', () => {
   addHistory(history(0, 1_800))
   addHistory(history(1_740, 1_830))
-  expect([held(), ratesSince.value]).toEqual([183 * 2, at(0)])
+  expect([sumOfCheckIns(), ratesSince.value]).toEqual([183 * 2, at(0)])
   addHistory(history(0, 1_830))
-  expect([held(), ratesSince.value]).toEqual([183 * 2, at(0)])
+  expect([sumOfCheckIns(), ratesSince.value]).toEqual([183 * 2, at(0)])
 })
 
 test('sixty minutes roll: what is older is not counted any more', () => {
   addHistory(history(0, 3_600))
-  expect(held()).toBe(720)
+  expect(sumOfCheckIns()).toBe(720)
   addHistory(history(600, 4_200))
-  expect(held()).toBe(720)
+  expect(sumOfCheckIns()).toBe(720)
 })
 
 /**

@@ -236,12 +236,12 @@ async function expectRefused(page: Page, { name, request: [method, path], ...act
     await page.route(path, handler)
     await control.focus()
     await control.press('Enter')
-    const said =
+    const shownText =
       opener === undefined
         ? page.locator('.toast.warning > span').last()
         : page.getByRole('dialog').getByRole('alert')
     const sentence = REFUSALS[key]
-    await said
+    await shownText
       .filter({ hasText: typeof sentence === 'string' ? sentence : new RegExp(sentence.source.slice(1, -1)) })
       .waitFor()
     expect({ name, refusal, focus: await control.evaluate((one) => one === document.activeElement) }).toEqual(

@@ -181,10 +181,10 @@ export function reportTests(open: (options: ConsoleOptions) => Promise<OpenPage>
     const { page } = opened
     const panel = page.locator('.panel.timeline')
     const most = async (series: string) => {
-      const said = await panel
+      const text = await panel
         .locator('output', { hasText: new RegExp(`Most: \\S+ ${series} \\(`) })
         .innerText()
-      return /Most: (\S+) .+ \((.+)\)/.exec(said)!.slice(1)
+      return /Most: (\S+) .+ \((.+)\)/.exec(text)!.slice(1)
     }
     await panel.getByText('Table', { exact: true }).click()
     const table = panel.getByRole('table', { name: 'Timeline' })

@@ -40,23 +40,23 @@ export function scheduleTests(open: (options: ConsoleOptions) => Promise<OpenPag
     await form.getByRole('button', { name: 'Save' }).click()
     await page.locator('.toast', { hasText: 'Saved.' }).waitFor()
 
-    const mine = rows.filter({ hasText: '明早六點集合' })
-    await mine.getByText(/^Next: tomorrow, .+, 06:00$/).waitFor()
-    await mine.getByRole('button', { name: 'Edit' }).click()
+    const row = rows.filter({ hasText: '明早六點集合' })
+    await row.getByText(/^Next: tomorrow, .+, 06:00$/).waitFor()
+    await row.getByRole('button', { name: 'Edit' }).click()
     await form.locator('select[name="hour"]').selectOption('7')
     await form.getByRole('button', { name: 'Save' }).click()
-    await mine.getByText(/^Next: tomorrow, .+, 07:00$/).waitFor()
+    await row.getByText(/^Next: tomorrow, .+, 07:00$/).waitFor()
     expect(await rows.count()).toBe(before + 1)
 
     const remove = async () => {
-      await mine.getByRole('button', { name: 'Edit' }).click()
+      await row.getByRole('button', { name: 'Edit' }).click()
       await form.getByRole('button', { name: 'Remove', exact: true }).click()
       await form.waitFor({ state: 'detached' })
-      await mine.waitFor({ state: 'detached' })
+      await row.waitFor({ state: 'detached' })
     }
     await remove()
     await page.locator('.toast').getByRole('button', { name: 'Undo' }).click()
-    await mine.getByText(/^Next: tomorrow, .+, 07:00$/).waitFor()
+    await row.getByText(/^Next: tomorrow, .+, 07:00$/).waitFor()
     await remove()
     expect(await rows.allInnerTexts()).toEqual(removed)
 

@@ -419,7 +419,7 @@ async function walk(app: WalkApp, walker: Walker, day: Day): Promise<Walked[]> {
     })
   const { page } = phone
   const own = [...checkIns].filter((i) => takenOverAt === Infinity || i >= takenOverAt)
-  let said = ''
+  let screenText = ''
   await until(
     async () => {
       await context.clock.runFor(5_000)
@@ -427,13 +427,13 @@ async function walk(app: WalkApp, walker: Walker, day: Day): Promise<Walked[]> {
       const waits = await waitingOf(page)
       const { checkins } = await profileOf(app.stack, phone.userId)
       if (waits === 0 && checkins === own.length) return true
-      said = `${checkins} check-ins are counted; ${await page.locator('.status').textContent()} ${(await page.locator('[data-waiting]').allTextContents()).join()}`
+      screenText = `${checkins} check-ins are counted; ${await page.locator('.status').textContent()} ${(await page.locator('[data-waiting]').allTextContents()).join()}`
       return false
     },
     'everything to be sent',
     { timeoutMs: 30_000, everyMs: 50 },
   ).catch((error: Error) => {
-    throw new Error(`${error.message}; ${said}`, { cause: error })
+    throw new Error(`${error.message}; ${screenText}`, { cause: error })
   })
   await page.getByRole('button', { name: 'Stop recording' }).click()
   const isSent = async () => {

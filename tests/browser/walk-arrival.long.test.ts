@@ -36,10 +36,10 @@ describeOnServers('arrival', () => {
     const next = page.locator('.next-station')
     await next.getByText(/ km, about \d\d:\d\d/).waitFor()
     const time = async (text: Promise<string>) => /about (\d\d:\d\d)/.exec(await text)?.[1]
-    const told = await time(next.innerText())
+    const arrival = await time(next.innerText())
     await page.getByRole('link', { name: 'My walk' }).click()
     const again = () => time(page.locator('.station').first().innerText())
-    await until(async () => (await again()) === told, `${told} on the other tab`)
+    await until(async () => (await again()) === arrival, `${arrival} on the other tab`)
     expect(await page.getByText('Times follow after').count()).toBe(0)
   })
 })

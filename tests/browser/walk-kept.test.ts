@@ -26,17 +26,17 @@ async function startBrowser(profile: string) {
     stderr: 'pipe',
     stdout: 'ignore',
   })
-  let said = ''
+  let output = ''
   const decoder = new TextDecoder()
   for await (const chunk of browser.stderr) {
-    said += decoder.decode(chunk)
-    const [, address] = /DevTools listening on (ws:\S+)/.exec(said) ?? []
+    output += decoder.decode(chunk)
+    const [, address] = /DevTools listening on (ws:\S+)/.exec(output) ?? []
     if (address !== undefined) {
       const connected = await chromium.connectOverCDP(address)
       return { page: await connected.contexts()[0]!.newPage(), kill: () => browser.kill('SIGKILL') }
     }
   }
-  throw new Error(`Chromium has not started: ${said}`)
+  throw new Error(`Chromium has not started: ${output}`)
 }
 
 /**

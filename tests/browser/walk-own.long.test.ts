@@ -359,14 +359,14 @@ describeOnServers('own matters', () => {
     const taken = await post(app.stack, 'privacy', { user_id: userId, agreed: false, version })
     expect(taken.status).toBe(200)
     await context.setOffline(false)
-    const said = page.locator('[data-waiting="1"]')
-    await said.getByText('It is sent when you agree again.').waitFor()
+    const notice = page.locator('[data-waiting="1"]')
+    await notice.getByText('It is sent when you agree again.').waitFor()
     expect(await page.getByText('It is sent by itself').count()).toBe(0)
     expect(await checkInButton(page).isDisabled()).toBe(true)
     // Once it is known, not even a touch sends anything.
     const sent: string[] = []
     page.on('request', (one) => void (one.method() === 'POST' && sent.push(new URL(one.url()).pathname)))
-    await said.getByRole('button', { name: 'Send now' }).click()
+    await notice.getByRole('button', { name: 'Send now' }).click()
     await page.getByText('not sent', { exact: false }).first().waitFor()
     expect(sent).toEqual([])
     await page.getByRole('button', { name: 'I agree again' }).click()

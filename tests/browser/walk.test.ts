@@ -166,7 +166,7 @@ describeOnServers('the app', () => {
   test('a counted check-in is told while somebody looks, then Stop is in sight; one that is only kept stays told', async () => {
     await using phone = await app.newPhone({ viewport: { width: 360, height: 640 } })
     const { page, context } = phone
-    const [told, kept] = [page.locator('[data-state=counted]'), page.locator('[data-state=kept]')]
+    const [countedNote, kept] = [page.locator('[data-state=counted]'), page.locator('[data-state=kept]')]
     await page.clock.install()
     await page.goto(app.address('?lang=en'))
     await firstMinute(page, 'Grandmother Wang')
@@ -184,9 +184,9 @@ describeOnServers('the app', () => {
       }, state)
     await turn('hidden')
     await context.setOffline(false)
-    await told.waitFor()
+    await countedNote.waitFor()
     await page.clock.fastForward(30_000)
-    await told.waitFor()
+    await countedNote.waitFor()
     await turn('visible')
     await page.getByRole('button', { name: 'Start recording' }).click()
     await page.getByText('Recording.', { exact: true }).waitFor()
@@ -196,9 +196,9 @@ describeOnServers('the app', () => {
     await page.clock.fastForward(30_000)
     await page.keyboard.press('Escape')
     await page.locator('dialog.dark-screen').waitFor({ state: 'hidden' })
-    await told.waitFor()
+    await countedNote.waitFor()
     await page.clock.fastForward(11_000)
-    await told.waitFor({ state: 'detached' })
+    await countedNote.waitFor({ state: 'detached' })
     await page.evaluate(() => scrollTo(0, 0))
     await photograph(page, 'walk-small-recording')
     const [state, stop, tabs] = await Promise.all([

@@ -49,9 +49,9 @@ export function phone({
     async fetch(request) {
       const text = await request.text()
       const body = JSON.parse(text) as { user_id: string; points?: Asked['points'] }
-      const one = { path: new URL(request.url).pathname, points: [], ...body }
-      asked.push(one)
-      return service.answer(one)
+      const call = { path: new URL(request.url).pathname, points: [], ...body }
+      asked.push(call)
+      return service.answer(call)
     },
   })
   servers.push(server)
@@ -65,7 +65,7 @@ export function phone({
   const network = { ...simulatedNetwork(), locks: simulatedLocks() }
   const sent: Sent[] = []
   const open = () =>
-    createTrackQueue({ client, store, clock, network, limits, onSent: (one) => sent.push(one) })
+    createTrackQueue({ client, store, clock, network, limits, onSent: (call) => sent.push(call) })
   return { queue: open(), open, asked, service, client, clock, network, sent, store, who }
 }
 

@@ -127,13 +127,13 @@ test('an older release leaves a newer database as it is, and says so', async () 
 
 test('two tabs of different releases: the older one finishes what it writes, closes, and is told', async () => {
   const name = newName()
-  let told = 0
-  const older = await openIndexedDbStore(name, { onOutdated: () => void told++ })
+  let notifications = 0
+  const older = await openIndexedDbStore(name, { onOutdated: () => void notifications++ })
   await older.add([point(1)])
   const writing = older.add([point(2), point(3)])
   const newer = await openIndexedDbStore(name, NEXT)
   await writing
-  expect(told).toBe(1)
+  expect(notifications).toBe(1)
   for (const call of [
     () => older.add([point(4)]),
     () => older.counts('me', KINDS),

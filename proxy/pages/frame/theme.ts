@@ -13,8 +13,8 @@ function displayChoice<T extends string>(
   options: readonly T[],
   usual: T,
 ): DisplayChoice<T> {
-  const kept = remembered(name)
-  const current = signal<T>(options.find((option) => option === kept) ?? usual)
+  const stored = remembered(name)
+  const current = signal<T>(options.find((option) => option === stored) ?? usual)
   effect(() => {
     if (current.value === usual) delete document.documentElement.dataset[name]
     else document.documentElement.dataset[name] = current.value

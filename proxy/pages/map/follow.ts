@@ -27,21 +27,21 @@ interface Kept {
 
 function keep(): void {
   if (news.value === null) return
-  const kept: Kept = { news: news.value, route: route.value, aheadMs: nowMs.value - Date.now() }
-  remember(NAME, JSON.stringify(kept))
+  const stored: Kept = { news: news.value, route: route.value, aheadMs: nowMs.value - Date.now() }
+  remember(NAME, JSON.stringify(stored))
 }
 
 function restore(): void {
   const text = remembered(NAME)
   if (text === null) return
   try {
-    const kept = JSON.parse(text) as Kept
-    const [asOfMs, startsMs] = [Date.parse(kept.news.as_of), Date.now() + kept.aheadMs]
+    const stored = JSON.parse(text) as Kept
+    const [asOfMs, startsMs] = [Date.parse(stored.news.as_of), Date.now() + stored.aheadMs]
     if (startsMs - asOfMs > LONGEST_KEPT_MS) return
     // If the clock was set back, the age is unknown: mark the data as outdated.
     setClock(startsMs < asOfMs ? asOfMs + GONE_MS : startsMs)
-    route.value = kept.route
-    news.value = kept.news
+    route.value = stored.route
+    news.value = stored.news
   } catch {
     // The stored value has another release's format: the next answer replaces it.
     remember(NAME, null)

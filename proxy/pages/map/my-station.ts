@@ -31,7 +31,7 @@ export function tellNoMore(): void {
  * The last notified state of the reader's station, so that each is notified once: `<station> waits`, `soon` or
  * `arrived`.
  */
-let told = remembered('told') ?? ''
+let announced = remembered('told') ?? ''
 
 /** Starts watching the news. */
 export function watchMyStation(): void {
@@ -51,7 +51,7 @@ export function watchMyStation(): void {
     const frontKm = (leader.value ?? map.front)?.route_km ?? null
     if (map.status !== 'active' || frontKm === null) return
     const name = stationName(station)
-    const isKnown = told.startsWith(`${index} `)
+    const isKnown = announced.startsWith(`${index} `)
     if (hasReached(frontKm, station)) {
       // If the front had already passed a station when it was chosen, that is no news.
       if (isKnown) tell(`${index} arrived`, words.value.arrived(name))
@@ -69,12 +69,12 @@ export function watchMyStation(): void {
 }
 
 function note(key: string): void {
-  told = key
+  announced = key
   remember('told', key)
 }
 
 function tell(key: string, text: string): void {
-  if (told === key) return
+  if (announced === key) return
   note(key)
   showToast(text)
   if ('Notification' in globalThis && Notification.permission === 'granted') void notify(text)

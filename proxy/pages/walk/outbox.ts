@@ -150,8 +150,8 @@ export const waitingOf = (kind: EntryKind): number => waiting.value?.added[kind]
 /** Whether this device has any pending data of the pilgrim. */
 export const anythingWaits = computed(() => {
   const { checkIns, points } = waiting.value?.waiting ?? aside.value
-  const told = Object.values(waiting.value?.added ?? {}).reduce((sum, number) => sum + number, 0)
-  return checkIns + points + told > 0
+  const added = Object.values(waiting.value?.added ?? {}).reduce((sum, number) => sum + number, 0)
+  return checkIns + points + added > 0
 })
 
 /** The pilgrim's check-ins: counted by the service plus pending. */

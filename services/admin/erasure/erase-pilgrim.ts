@@ -70,9 +70,9 @@ async function recordErasure(
     await refuseTrackers(kv, await readTrackerKeys(tx, userId))
     // The time is read under the lock, so that a writer that started earlier and has not written yet finds the erasure.
     const erasedAt = new Date(now())
-    const gone = await eraseRows(tx, userId, { calendar, config })
+    const erasedRows = await eraseRows(tx, userId, { calendar, config })
     const [inProgress] = await tx.orm.select().from(erasing).where(eq(erasing.subject, userId))
-    if (gone.mentions + Object.values(gone.rows).reduce((sum, rows) => sum + rows) === 0) {
+    if (erasedRows.mentions + Object.values(erasedRows.rows).reduce((sum, rows) => sum + rows) === 0) {
       if (inProgress !== undefined) return inProgress
       if (elsewhere === null)
         throw unavailable(
@@ -84,15 +84,15 @@ async function recordErasure(
         throw notFound(`There is no pilgrim with the id ${userId}.${erased ?? ''}`)
       }
     }
-    const generation = await raise(tx, userId, erasedAt, gone)
+    const generation = await raise(tx, userId, erasedAt, erasedRows)
     await audit(tx, actor, 'erase-user', { user_hash: userHash(userId) }, erasedAt.getTime())
     const row: Erasing = {
       subject: userId,
       generation,
       erasedAt,
-      erased: addCounts(inProgress?.erased ?? NOTHING_OUTSIDE, gone.rows),
-      objects: [...new Set([...(inProgress?.objects ?? []), ...gone.screenshots])],
-      trackers: [...new Set([...(inProgress?.trackers ?? []), ...gone.trackers])],
+      erased: addCounts(inProgress?.erased ?? NOTHING_OUTSIDE, erasedRows.rows),
+      objects: [...new Set([...(inProgress?.objects ?? []), ...erasedRows.screenshots])],
+      trackers: [...new Set([...(inProgress?.trackers ?? []), ...erasedRows.trackers])],
       remaining: [...OUTSIDE],
     }
     await tx.orm.insert(erasing).values(row).onConflictDoUpdate({ target: erasing.subject, set: row })
@@ -113,8 +113,8 @@ async function refuseTrackers(kv: KvKeys, hashes: readonly string[]): Promise<vo
 }
 
 /** Raises the generation, so that points from before the erasure are dropped. @returns the new generation */
-async function raise(tx: Tx, userId: string, erasedAt: Date, gone: ErasedRows): Promise<number> {
-  const walked = Number(gone.walked)
+async function raise(tx: Tx, userId: string, erasedAt: Date, erasedRows: ErasedRows): Promise<number> {
+  const walked = Number(erasedRows.walked)
   const [row] = await tx.orm
     .insert(erasures)
     .values({ userHash: userHash(userId), generation: 1, erasedAt, stands: true, walked })
@@ -128,6 +128,6 @@ async function raise(tx: Tx, userId: string, erasedAt: Date, gone: ErasedRows): 
       },
     })
     .returning({ generation: erasures.generation })
-  await countErased(tx, gone)
+  await countErased(tx, erasedRows)
   return row!.generation
 }

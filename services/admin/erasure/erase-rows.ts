@@ -152,15 +152,15 @@ async function laterTables(tx: Tx): Promise<string[]> {
 /** Deletes from tables that have totals. Reported amounts stay in the totals anonymously; surveys are subtracted. */
 const deleteCounted = {
   async pilgrims(tx: Tx, userId: string): Promise<number> {
-    const gone = await tx.orm.delete(pilgrims).where(eq(pilgrims.userId, userId)).returning()
-    for (const pilgrim of gone) await addErasedReportTotals(tx, pilgrim)
-    return gone.length
+    const deleted = await tx.orm.delete(pilgrims).where(eq(pilgrims.userId, userId)).returning()
+    for (const pilgrim of deleted) await addErasedReportTotals(tx, pilgrim)
+    return deleted.length
   },
   async surveys(tx: Tx, userId: string): Promise<number> {
-    const gone = await tx.orm.delete(surveys).where(eq(surveys.userId, userId)).returning()
+    const deleted = await tx.orm.delete(surveys).where(eq(surveys.userId, userId)).returning()
     // Not parsed, because answers that the contract no longer accepts are erased as well.
-    for (const { answers } of gone) await countSurvey(tx, answers as Answers, null)
-    return gone.length
+    for (const { answers } of deleted) await countSurvey(tx, answers as Answers, null)
+    return deleted.length
   },
 }
 

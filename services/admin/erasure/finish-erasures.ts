@@ -77,17 +77,17 @@ async function eraseRestored(context: Finishing, row: Erasing): Promise<Erasing 
     await lockOutWriters(tx, subject)
     const [row] = await tx.orm.select().from(erasing).where(eq(erasing.subject, subject))
     if (row === undefined || !row.remaining.includes('rows')) return row ?? null
-    const gone = await eraseRows(tx, subject, context)
+    const erasedRows = await eraseRows(tx, subject, context)
     await tx.orm
       .update(erasures)
-      .set({ walked: sql`${erasures.walked} + ${Number(gone.walked)}` })
+      .set({ walked: sql`${erasures.walked} + ${Number(erasedRows.walked)}` })
       .where(eq(erasures.userHash, userHash(subject)))
-    await countErased(tx, gone)
+    await countErased(tx, erasedRows)
     const after = {
       ...row,
-      erased: addCounts(row.erased, gone.rows),
-      objects: [...row.objects, ...gone.screenshots],
-      trackers: [...row.trackers, ...gone.trackers],
+      erased: addCounts(row.erased, erasedRows.rows),
+      objects: [...row.objects, ...erasedRows.screenshots],
+      trackers: [...row.trackers, ...erasedRows.trackers],
       remaining: row.remaining.filter((part) => part !== 'rows'),
     }
     await tx.orm.update(erasing).set(after).where(eq(erasing.subject, subject))
@@ -154,8 +154,9 @@ export async function removeLeftovers({
       .where(gt(erasures.erasedAt, new Date(now() - LOOK_BACK_MS))),
   )
   if (rows.length === 0) return
-  const gone = new Set(rows.map(({ hash }) => hash))
-  const isGone = (userId: string | null): userId is string => userId !== null && gone.has(userHash(userId))
+  const erasedHashes = new Set(rows.map(({ hash }) => hash))
+  const isGone = (userId: string | null): userId is string =>
+    userId !== null && erasedHashes.has(userHash(userId))
   await eachApart(reporting, 'cards of erased people', objects.list(CARDS), async (key) => {
     const userId = userOfCard(key)
     if (!isGone(userId)) return

@@ -220,13 +220,13 @@ export function figures(
   const km = publicKmText(walked)
   const carbon = carbonIn(language, carbonSavedKg)
   const saved = `${carbon.figure} ${carbon.unit}`
-  const said = cardWords(language)
+  const labels = cardWords(language)
   return box(
     { alignItems: 'flex-end', justifyContent: 'space-between', ...style },
     figure(km, UNITS[language].km, fitting(km, 250, 92, 58)),
     rule(),
-    figure(written(checkins), said.checkins, 58),
+    figure(written(checkins), labels.checkins, 58),
     rule(),
-    figure(saved, said.saved, fitting(saved, 210, 58, 40)),
+    figure(saved, labels.saved, fitting(saved, 210, 58, 40)),
   )
 }

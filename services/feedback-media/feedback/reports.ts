@@ -114,19 +114,19 @@ async function countByStatus(
   isPublic: boolean,
 ): Promise<Counts> {
   if (query.search !== undefined) return countNow(context, query, isPublic)
-  const kept = keptOf.get(context.db) ?? new Map()
-  keptOf.set(context.db, kept)
+  const cache = keptOf.get(context.db) ?? new Map()
+  keptOf.set(context.db, cache)
   const nowMs = performance.now()
-  for (const [oldest, { untilMs }] of kept) {
+  for (const [oldest, { untilMs }] of cache) {
     if (untilMs > nowMs) break
-    kept.delete(oldest)
+    cache.delete(oldest)
   }
   const key = JSON.stringify([query.category, isPublic])
-  const cached = kept.get(key)
+  const cached = cache.get(key)
   if (cached !== undefined) return cached.counts
   const counts = await countNow(context, query, isPublic)
   const all = Object.values(counts).reduce((sum, n) => sum + n, 0)
-  if (all > MANY) kept.set(key, { untilMs: performance.now() + KEPT_MS, counts })
+  if (all > MANY) cache.set(key, { untilMs: performance.now() + KEPT_MS, counts })
   return counts
 }
 

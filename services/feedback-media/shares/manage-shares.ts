@@ -157,7 +157,7 @@ export async function revokeShare(
   userId: string,
 ): Promise<{ id: string; revoked: true }> {
   const isShare = and(eq(shares.id, id), eq(shares.userId, userId))
-  const gone = await db.orm.delete(shares).where(isShare).returning({ id: shares.id })
-  if (gone.length === 0) throw unknown()
+  const deleted = await db.orm.delete(shares).where(isShare).returning({ id: shares.id })
+  if (deleted.length === 0) throw unknown()
   return { id, revoked: true }
 }

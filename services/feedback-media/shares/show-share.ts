@@ -139,19 +139,19 @@ function withoutTraces(response: Response): Response {
 
 /** Reads the content of a link, once for all requests within `KEPT_MS`. */
 function createReader(context: ServiceContext): (share: OpenShare) => Promise<ShareView> {
-  const kept = new Map<string, { readonly age: Elapsed; readonly view: Promise<ShareView> }>()
+  const views = new Map<string, { readonly age: Elapsed; readonly view: Promise<ShareView> }>()
   return (share) => {
     const { id, liveUntil, showName } = share.row
     const isLive = liveUntil !== null && liveUntil.getTime() > context.now()
     const key = `${id} ${isLive} ${showName}`
-    const cached = kept.get(key)
+    const cached = views.get(key)
     if (cached !== undefined && cached.age() < KEPT_MS) return cached.view
     const view = readShare(context, share)
-    view.catch(() => kept.delete(key))
+    view.catch(() => views.delete(key))
     // Every time, not only when there are too many: an unused line is dropped, and so disappears after an erasure.
-    for (const [other, { age }] of kept) if (age() >= KEPT_MS) kept.delete(other)
-    if (kept.size >= MAX_KEPT) kept.clear()
-    kept.set(key, { age: context.stopwatch(), view })
+    for (const [other, { age }] of views) if (age() >= KEPT_MS) views.delete(other)
+    if (views.size >= MAX_KEPT) views.clear()
+    views.set(key, { age: context.stopwatch(), view })
     return view
   }
 }

@@ -72,7 +72,7 @@ export function slotChanges(
   after: readonly NotificationSlot[],
 ): readonly Change[] {
   const known = new Map(before.map((slot) => [slot.id, slot]))
-  const kept = new Set(after.map(({ id }) => id))
+  const remainingIds = new Set(after.map(({ id }) => id))
   const changes = after.flatMap((slot): Change[] => {
     const { id, hour } = slot
     const old = known.get(id)
@@ -85,6 +85,6 @@ export function slotChanges(
     )
     return [{ id, hour, change: 'changed', fields, texts }]
   })
-  const removed = before.filter(({ id }) => !kept.has(id))
+  const removed = before.filter(({ id }) => !remainingIds.has(id))
   return [...changes, ...removed.map(({ id, hour }): Change => ({ id, hour, change: 'removed' }))]
 }

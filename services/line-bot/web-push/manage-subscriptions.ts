@@ -107,11 +107,11 @@ export async function unsubscribe(
   userId: string,
   id: string,
 ): Promise<{ id: string }> {
-  const gone = await db.orm
+  const deleted = await db.orm
     .delete(pushSubscriptions)
     .where(and(eq(pushSubscriptions.id, id), eq(pushSubscriptions.userId, userId)))
     .returning({ id: pushSubscriptions.id })
-  if (gone.length === 0) throw notFound('There is no such device; it may have been removed already.')
+  if (deleted.length === 0) throw notFound('There is no such device; it may have been removed already.')
   return { id }
 }
 

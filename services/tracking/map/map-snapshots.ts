@@ -338,8 +338,8 @@ export class FollowersMap {
     const { kv } = this.context
     const key = `${KEY}/${version}`
     for (let waits = 0; waits < WAITS; waits++) {
-      const held = parsed(await kv.cached(key))
-      if (held !== null) return held
+      const cached = parsed(await kv.cached(key))
+      if (cached !== null) return cached
       const token = await kv.lock(KEY, LOCK_MS)
       if (token === null) {
         await Bun.sleep(WAIT_MS)
@@ -461,9 +461,9 @@ function changedCells(from: readonly MapCellEntry[], to: readonly MapCellEntry[]
   const before = new Map(from.map((cell) => [nameOf(cell), cell]))
   const changed: MapCellEntry[] = []
   for (const cell of to) {
-    const held = before.get(nameOf(cell))
+    const previous = before.get(nameOf(cell))
     before.delete(nameOf(cell))
-    if (held?.[3] !== cell[3]) changed.push(cell)
+    if (previous?.[3] !== cell[3]) changed.push(cell)
   }
   for (const [lat, lng, zoom] of before.values()) changed.push([lat, lng, zoom, 0])
   return changed

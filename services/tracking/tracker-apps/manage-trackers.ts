@@ -88,8 +88,8 @@ async function lastUse(
   keyHash: string,
 ): Promise<Pick<Tracker, 'last_used_at' | 'refused'>> {
   try {
-    const held = await readKnownKey(kv, keyHash)
-    const { usedMs, refused } = held === null || held === 'revoked' ? {} : held
+    const knownKey = await readKnownKey(kv, keyHash)
+    const { usedMs, refused } = knownKey === null || knownKey === 'revoked' ? {} : knownKey
     return {
       last_used_at: usedMs === undefined ? null : timeOfDevice(config, usedMs),
       ...(refused && { refused: { reason: refused.reason, at: timeOfDevice(config, refused.atMs) } }),

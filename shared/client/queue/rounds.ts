@@ -309,9 +309,9 @@ export class Rounds {
     const isLast = (kind: string) => added[kind]!.last === true
     const kinds = [...names.filter((kind) => !isLast(kind)), ...KINDS, ...names.filter(isLast)]
     const { rejected, ...counts } = await store.counts(userId, kinds)
-    const held = kinds.filter((kind) => counts[kind]! > 0 && this.#whyHeld(kind) !== null)
-    const stopped = held[0] === undefined ? null : this.#whyHeld(held[0])
-    const free = Object.fromEntries(Object.entries(counts).filter(([kind]) => !held.includes(kind)))
+    const heldKinds = kinds.filter((kind) => counts[kind]! > 0 && this.#whyHeld(kind) !== null)
+    const stopped = heldKinds[0] === undefined ? null : this.#whyHeld(heldKinds[0])
+    const free = Object.fromEntries(Object.entries(counts).filter(([kind]) => !heldKinds.includes(kind)))
     const due = nextDue(free, await store.waits(userId), this.#moment(collecting), added)
     // A later read has already shown a newer state.
     if (turn > this.#shownTurn) {

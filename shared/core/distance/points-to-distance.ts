@@ -219,15 +219,15 @@ export function* refold(
   calendar: Calendar,
 ): Generator<string, DayChange[], Page> {
   const byDay = Map.groupBy([...added].sort(byInstant), (point) => calendar.day(point.t))
-  const held = new Map(stored.map(({ day, end }) => [day, end]))
-  const days = [...new Set([...held.keys(), ...byDay.keys()])].sort()
+  const endOfDay = new Map(stored.map(({ day, end }) => [day, end]))
+  const days = [...new Set([...endOfDay.keys(), ...byDay.keys()])].sort()
   const changes: DayChange[] = []
   // State at the end of the previous day: as stored, and as it is now.
   let was: FoldState = START
   let is: FoldState = START
   for (const day of days) {
     const fresh = byDay.get(day) ?? []
-    const heldEnd = held.get(day)
+    const heldEnd = endOfDay.get(day)
     const moved = !sameState(was, is)
     if (fresh.length === 0 && !moved) {
       was = is = heldEnd!

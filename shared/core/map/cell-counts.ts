@@ -281,16 +281,16 @@ class Reader {
 /** Packs counts with Z-orders below 2^32, or adds them to packed ones. */
 export function packCounts(counts: Counts, onto: Uint8Array = new Uint8Array()): Uint8Array {
   const writer = new Writer(new Uint8Array(onto.length + counts.length * LONGEST))
-  const held = new Reader(onto)
+  const existing = new Reader(onto)
   for (let i = 0; i < counts.length; i += 3) {
     const z = counts[i]!
-    for (; held.z < z; held.next()) writer.cell(held.z, held.points, held.users)
-    if (held.z === z) {
-      writer.cell(z, held.points + counts[i + 1]!, held.users + counts[i + 2]!)
-      held.next()
+    for (; existing.z < z; existing.next()) writer.cell(existing.z, existing.points, existing.users)
+    if (existing.z === z) {
+      writer.cell(z, existing.points + counts[i + 1]!, existing.users + counts[i + 2]!)
+      existing.next()
     } else writer.cell(z, counts[i + 1]!, counts[i + 2]!)
   }
-  for (; held.z < Infinity; held.next()) writer.cell(held.z, held.points, held.users)
+  for (; existing.z < Infinity; existing.next()) writer.cell(existing.z, existing.points, existing.users)
   return writer.bytes.subarray(0, writer.length)
 }
 

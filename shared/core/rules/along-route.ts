@@ -107,9 +107,9 @@ function passagesNear(route: MeasuredRoute, at: Place, equallyNearM: number): Fo
   let last: Foot | null = null
   for (const foot of feet) {
     if (foot.offM > least + equallyNearM) continue
-    const held = last !== null && isSamePassage(last, foot) ? passages.at(-1) : undefined
-    if (held === undefined) passages.push(foot)
-    else if (foot.offM < held.offM) passages[passages.length - 1] = foot
+    const samePassage = last !== null && isSamePassage(last, foot) ? passages.at(-1) : undefined
+    if (samePassage === undefined) passages.push(foot)
+    else if (foot.offM < samePassage.offM) passages[passages.length - 1] = foot
     last = foot
   }
   return passages

@@ -162,16 +162,16 @@ function isAbandoned(path: string): boolean {
 /** The submissions of a file. The file may be deleted meanwhile, and its last line may be truncated. */
 async function* readPages(path: string, points: number): AsyncGenerator<Submission[]> {
   let page: Submission[] = []
-  let held = 0
+  let pagePoints = 0
   try {
     for await (const line of createInterface({ input: createReadStream(path) })) {
       const submission = parsed(line)
       if (submission === null) continue
       page.push(submission)
-      held += submission.entries.length
-      if (held < points) continue
+      pagePoints += submission.entries.length
+      if (pagePoints < points) continue
       yield page
-      ;[page, held] = [[], 0]
+      ;[page, pagePoints] = [[], 0]
     }
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error

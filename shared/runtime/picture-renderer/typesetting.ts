@@ -85,7 +85,7 @@ export function typeset(root: Element): Typeset {
     const { children, instead, ...props } = element.props
     if (children === undefined) return element
     const weight = weightOf(element, inherited)
-    const one = (child: Content): Content =>
+    const renderable = (child: Content): Content =>
       typeof child === 'string' ? setText(child, instead ?? '', weight) : visit(child, weight)
     return {
       type: element.type,
@@ -93,8 +93,8 @@ export function typeset(root: Element): Typeset {
         ...props,
         children:
           typeof children === 'string' || !Array.isArray(children)
-            ? one(children as Content)
-            : children.map(one),
+            ? renderable(children as Content)
+            : children.map(renderable),
       },
     }
   }

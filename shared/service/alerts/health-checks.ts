@@ -144,11 +144,11 @@ export function createServiceCheck({ kv }: Pick<ServiceContext, 'kv'>): () => Pr
   let silentBefore: readonly ServiceName[] = []
   return async () => {
     const silent = await withCheckTimeout(silentServices(kv)).catch(() => [])
-    const gone = silent.filter((name) => silentBefore.includes(name))
+    const silentTwice = silent.filter((name) => silentBefore.includes(name))
     silentBefore = silent
-    if (gone.length === 0) return null
-    const names = gone.join(', ')
-    const failure = gone.includes('tracking') || gone.includes('scheduler')
+    if (silentTwice.length === 0) return null
+    const names = silentTwice.join(', ')
+    const failure = silentTwice.includes('tracking') || silentTwice.includes('scheduler')
     return { key: 'service', failure, text: `服務沒有消息：${names} · No process reports of ${names}` }
   }
 }

@@ -16,13 +16,13 @@ const JAPAN_MS = 9 * 3_600_000
 /** Sends a notice once, by the first watcher that finds it; without the kv each watcher sends it. */
 function createTeller({ kv }: ServiceContext, messenger: Messenger) {
   const me = crypto.randomUUID()
-  const told = new Set<string>()
+  const notified = new Set<string>()
   /** @param others keys of notices that this one makes unnecessary */
   return async (key: string, text: string, others: readonly string[] = []): Promise<void> => {
-    if (told.has(key) || (await kv.cacheOnce(key, me, MONTH_MS).catch(() => me)) !== me) return
+    if (notified.has(key) || (await kv.cacheOnce(key, me, MONTH_MS).catch(() => me)) !== me) return
     if (!(await messenger.tell(key, text))) return kv.forget(key).catch(() => undefined)
     for (const each of [key, ...others]) {
-      told.add(each)
+      notified.add(each)
       await kv.cacheOnce(each, me, MONTH_MS).catch(() => undefined)
     }
   }

@@ -110,15 +110,15 @@ async function delivered(call: Promise<{ readonly httpResponse: Response }>, ms:
 }
 
 function sorted({ status, headers, body }: HTTPFetchError): Delivery {
-  const said: Fault = { detail: `${status}: ${body.slice(0, 300)}`, brief: `LINE answered ${status}` }
+  const answerFault: Fault = { detail: `${status}: ${body.slice(0, 300)}`, brief: `LINE answered ${status}` }
   if (status === 409) return { outcome: 'accepted', requestId: headers.get('x-line-accepted-request-id') }
-  if (status === 400) return { outcome: 'refused', fault: faultOf(body), ...said }
+  if (status === 400) return { outcome: 'refused', fault: faultOf(body), ...answerFault }
   // The same status means "too fast" and "monthly limit reached"; only the message differs.
-  if (status === 429 && /monthly limit/i.test(body)) return { outcome: 'over-quota', ...said }
+  if (status === 429 && /monthly limit/i.test(body)) return { outcome: 'over-quota', ...answerFault }
   const retryAfterS = Number(headers.get('retry-after') ?? Number.NaN)
   return {
     outcome: 'later',
-    ...said,
+    ...answerFault,
     retryAfterMs: Number.isFinite(retryAfterS) ? retryAfterS * 1_000 : null,
   }
 }

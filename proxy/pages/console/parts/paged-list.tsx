@@ -49,9 +49,14 @@ function rangeOf<T extends Paged>(
   const messages = words.value.common
   if (page.items.length === 0) return ''
   const [from, to] = [before + 1, before + page.items.length]
-  const told = totalOf?.(page) ?? null
+  const totalOfPage = totalOf?.(page) ?? null
   // A total that was counted elsewhere and earlier may be less than the items listed.
-  const total = page.next_cursor === null ? (told ?? to) : told !== null && told > to ? told : null
+  const total =
+    page.next_cursor === null
+      ? (totalOfPage ?? to)
+      : totalOfPage !== null && totalOfPage > to
+        ? totalOfPage
+        : null
   const range = { from: figure(from), to: figure(to) }
   if (total !== null) return messages.range(range.from, range.to, figure(total))
   return before === 0 ? messages.firstItems(range.to) : `${range.from}–${range.to}`

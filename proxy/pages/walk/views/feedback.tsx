@@ -69,14 +69,14 @@ function Outcome() {
   const { feedback, queue } = words.value
   if (number === null && sending.value) return <p aria-live="polite">{queue.sending}</p>
   const waits = number === null
-  const told = [
+  const texts = [
     withPlace === null ? null : withPlace ? feedback.withPlace : feedback.withoutPlace,
     waits ? whyWaits() : feedback.next,
   ]
   return (
     <Notice {...(waits ? { kind: 'warning' } : {})}>
       <strong>{waits ? feedback.waits : feedback.sent(number)}</strong>
-      {told.map((text) =>
+      {texts.map((text) =>
         text === null ? null : (
           <span key={text} class="block">
             {text}

@@ -68,10 +68,10 @@ export function useChange() {
     },
     /** Queues a change in the outbox. @returns whether the device has stored it */
     async keep(change: () => Promise<Kept>): Promise<boolean> {
-      const kept = await change()
-      done.value = kept.ok
-      error.value = kept.ok ? null : kept.error
-      return kept.ok
+      const result = await change()
+      done.value = result.ok
+      error.value = result.ok ? null : result.error
+      return result.ok
     },
     async run<T>(change: () => Promise<Answer<T>>): Promise<T | null> {
       busy.value = true

@@ -35,11 +35,11 @@ export function Waiting() {
   if (open === null && storeBlocked.value)
     return <Notice kind="warning">{words.value.problems.blocked}</Notice>
   if (open === null || state === null) return null
-  const told = toldAndWaiting()
+  const texts = toldAndWaiting()
   return (
     <>
       <CheckInsAndPoints queue={open} state={state} />
-      {told.map((text) => (
+      {texts.map((text) => (
         <p key={text} class="card">
           {text}
         </p>
@@ -99,9 +99,9 @@ async function sendAndSay(open: TrackQueue): Promise<void> {
   const { queue: messages, problems } = words.value
   const state = await sendNow(open)
   if (state === null) return showToast(problems.storage, { forMs: SAID_MS, warning: true })
-  const told = toldAndWaiting().join(' ')
+  const texts = toldAndWaiting().join(' ')
   if (state.why === null)
-    return showToast(told === '' ? messages.nothing : messages.notSent(told), { forMs: SAID_MS })
+    return showToast(texts === '' ? messages.nothing : messages.notSent(texts), { forMs: SAID_MS })
   const next = state.nextAttemptAt === null ? '' : ` ${messages.next(timeText(state.nextAttemptAt))}`
   showToast(messages.notSent(sentenceOf(waitOf(state)) + next), { forMs: SAID_MS, warning: true })
 }

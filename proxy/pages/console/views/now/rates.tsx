@@ -60,7 +60,7 @@ function Charts({ since, to }: { readonly since: number; readonly to: number }) 
   // All charts have the same steps.
   const known = charts[0]!
   const chosen = known.findIndex(({ at }) => at === pointed.value)
-  const told = chosen < 0 ? known.length - 1 : chosen
+  const shownIndex = chosen < 0 ? known.length - 1 : chosen
   // Steps of the window before the end of the first observed one.
   const before = Math.round(((known[0]?.at ?? to) + STEP_MS - to) / STEP_MS) + steps
   /** @param step step of the window; the nearest observed one is shown */
@@ -83,14 +83,14 @@ function Charts({ since, to }: { readonly since: number; readonly to: number }) 
         type="range"
         min={0}
         max={steps}
-        value={told + before}
+        value={shownIndex + before}
         aria-label={messages.chart}
         aria-valuetext={
           known.length === 0
             ? words.value.common.unknown
             : [
-                clock(known[told]!.at),
-                ...SERIES.map((series, i) => pair(messages[series], figure(charts[i]![told]!.value))),
+                clock(known[shownIndex]!.at),
+                ...SERIES.map((series, i) => pair(messages[series], figure(charts[i]![shownIndex]!.value))),
               ].join(' · ')
         }
         onInput={(event) => tell(event.currentTarget.valueAsNumber)}

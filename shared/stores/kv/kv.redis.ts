@@ -143,29 +143,36 @@ function verdictOf([outcome, ...rest]: Reply): StoreVerdict {
   }
 }
 
-/** A pilgrim's hash as entries, in no order. */
-const entriesOf = (hash: Record<string, string>): Entry[] =>
-  Object.entries(hash).map(([field, value]) => ({ field, value }))
+/**
+ * Capitals make the client return a hash as a list: building objects with thousands of keys costs more than the read
+ * itself.
+ */
+const READ_HASH = 'HGETALL'
 
 function readingVerbs(client: Client, tags: readonly string[]) {
   /** Replies of one command for the buffers of several pilgrims, in their order. A pipeline serves one slot. */
-  async function ofEach<Reply>(command: 'hgetall' | 'hlen', userIds: readonly string[]): Promise<Reply[]> {
+  async function ofEach<Reply>(
+    command: typeof READ_HASH | 'HLEN',
+    userIds: readonly string[],
+  ): Promise<Reply[]> {
     const byPartition = Map.groupBy(userIds.keys(), (i) => partitionOf(userIds[i]!, tags.length))
     const replies: Reply[] = []
     await Promise.all(
       Array.from(byPartition, async ([partition, places]) => {
         const pipeline = client.pipeline()
-        for (const i of places) pipeline[command](`${tags[partition]!}:buf:${userIds[i]!}`)
+        for (const i of places) pipeline.call(command, `${tags[partition]!}:buf:${userIds[i]!}`)
         const own = await allOf<Reply>(pipeline)
         for (const [n, i] of places.entries()) replies[i] = own[n]!
       }),
     )
     return replies
   }
+  const peekEach = async (userIds: readonly string[]): Promise<Entry[][]> =>
+    (await ofEach<string[]>(READ_HASH, userIds)).map(pairsOf)
   return {
-    peek: async (userId) => entriesOf((await ofEach<Record<string, string>>('hgetall', [userId]))[0]!),
-    peekEach: async (userIds) => (await ofEach<Record<string, string>>('hgetall', userIds)).map(entriesOf),
-    pendingOf: (userIds) => ofEach<number>('hlen', userIds),
+    peek: async (userId) => (await peekEach([userId]))[0]!,
+    peekEach,
+    pendingOf: (userIds) => ofEach<number>('HLEN', userIds),
     async bufferSize() {
       const sizes = await Promise.all(tags.map((tag) => asked<number>(client.zcard(`${tag}:pending`))))
       return sizes.reduce((sum, size) => sum + size, 0)
@@ -228,9 +235,7 @@ function flushVerbs(client: Client, tags: readonly string[]) {
     },
     async drain(partition, userIds) {
       const pipeline = client.pipeline()
-      // In capitals, the client returns the reply as a list: building objects with thousands of keys costs more than
-      // the read itself.
-      for (const userId of userIds) pipeline.call('HGETALL', `${tags[partition]!}:buf:${userId}`)
+      for (const userId of userIds) pipeline.call(READ_HASH, `${tags[partition]!}:buf:${userId}`)
       const lists = await allOf<string[]>(pipeline)
       return lists.map((list, i) => ({ userId: userIds[i]!, entries: pairsOf(list) }))
     },

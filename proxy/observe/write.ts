@@ -64,7 +64,7 @@ export const rules = () => ({
 const SOURCE = { type: 'prometheus', uid: 'prometheus' }
 /** Sizes of a panel; a screen has 24 columns. */
 const SIZE = { operator: { w: 6, h: 4 }, developer: { w: 6, h: 5 } }
-/** The alerts that fire stand above the operator's figures. */
+/** Firing alerts are above the operator's figures. */
 const FIRING = {
   id: 1,
   type: 'table',

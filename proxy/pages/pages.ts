@@ -86,7 +86,7 @@ export const PAGES: readonly PageEntry[] = [
   },
 ]
 
-/** The page that a person sees at an address that is none. */
+/** The page for unknown addresses. */
 export const NOT_FOUND = '/404/'
 /** Addresses that are no page's: their answers are for programs, or a service makes the page. */
 const OTHERS = /^\/(?:api\/|health$|s\/|livez|readyz|metrics|assets\/)/

@@ -90,7 +90,7 @@ export async function* slices(kv: KvPoints, partition: number, slicePoints: numb
         size = 0
       }
     const fitting = Math.round((slicePoints * batch.length) / Math.max(points, 1))
-    // Grow slowly: pilgrims with thousands of points may follow one with a single point.
+    // The size at most doubles: after pilgrims with one point each, the next may have thousands.
     reading = Math.min(Math.max(fitting, 1), 2 * batch.length, LONGEST_READ)
   }
   if (pending.length > 0) yield { epoch, partition, pending }

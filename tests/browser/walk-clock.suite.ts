@@ -84,7 +84,7 @@ export function clockTests(app: WalkApp): void {
   })
 
   test('a clock that is set back while the app is closed is noticed at its next start', async () => {
-    // A fast clock is corrected, or a correct clock loses a day.
+    // A fast clock is corrected, or a correct one is set back by a day.
     for (const [beforeMs, afterMs] of [
       [HOUR, 0],
       [0, -24 * HOUR],

@@ -81,7 +81,7 @@ describeOnServers('the outbox', () => {
     let isAsked = false
     let checkIns = 0
     await page.route('**/api/event/checkin', async (route) => {
-      // The app no longer waits for a response once it has asked what became of the check-in.
+      // The app no longer waits for a response once it has asked for the outcome of the check-in.
       if (!isAsked) return route.abort()
       checkIns++
       await taken.promise

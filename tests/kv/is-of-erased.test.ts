@@ -2,7 +2,8 @@ import { expect, test } from 'bun:test'
 import { isOfErased, receivedMsOf } from '#shared/stores/kv/kv.ts'
 
 test.each([
-  // [stands, generation and time of receipt of the point, of an erasure of generation 2 at 100, is it of the erased person]
+  // [whether the erasure stands, generation and time of receipt of the point, expected result], for an
+  // erasure of generation 2 at 100
   [true, 2, 200, true],
   [false, 1, 99, true],
   [false, 1, 100, true],

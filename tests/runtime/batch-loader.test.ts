@@ -1,4 +1,4 @@
-/** The batch loader. */
+/** The batch loader: which keys it reads together, and how hanging or failing reads affect others. */
 import { expect, test } from 'bun:test'
 import { createBatchLoader } from '#shared/runtime/batch-loader.ts'
 import { rejection } from '#tests/helpers/rejection.ts'

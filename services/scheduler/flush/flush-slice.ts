@@ -56,7 +56,7 @@ interface FlushedSlice {
   readonly dayPoints: readonly DayPoints[]
 }
 
-/** Where the points of a slice are, and how the ledger counts what becomes of them. */
+/** Where the points of a slice are, and how the ledger counts their outcome. */
 export interface Source {
   /** Runs after the pilgrims are locked. @returns the points that are still there */
   take(tx: Tx, points: readonly OwnedPoint[]): Promise<readonly OwnedPoint[]>

@@ -19,7 +19,7 @@ export const share = {
   now: 'On the way now',
   resting: (since: string) => `Resting since ${since}`,
   lastHeard: (ago: string) => `Last heard ${ago} ago`,
-  /** Why nothing is heard. */
+  /** Possible reasons why no news has arrived. */
   silence: 'Perhaps no signal, or an empty battery. What the phone records comes later.',
   nothingYet: (name: string) => `No place of ${name} yet`,
   /** When a place will be there. */

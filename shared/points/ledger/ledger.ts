@@ -1,4 +1,4 @@
-/** The ledger: what became of every point ever received, from the counters of the kv and of Postgres. */
+/** The ledger: the outcome of every point ever received, from the counters of the kv and of Postgres. */
 import type { MachineClock } from '#shared/runtime/clock.ts'
 import type { Database } from '#shared/stores/db/db.ts'
 import type { PartitionCounters, KvPoints } from '#shared/stores/kv/kv.ts'

@@ -107,7 +107,9 @@ class Walk {
   readonly locks = simulatedLocks()
   readonly service = new Service()
   state: State = { ...INITIAL, opening: false }
-  /** All entries pressed; of these, those that must arrive, and those that the service rejects for good. */
+  /**
+   * All pressed entries; of these, those that must arrive, and those that the service rejects permanently.
+   */
   readonly pressed = new Set<Key>()
   readonly expected = new Set<Key>()
   readonly wrong = new Set<Key>()

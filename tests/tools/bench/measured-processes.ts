@@ -121,7 +121,7 @@ export function treeCpuSeconds(pid: number): number {
   }
 }
 
-/** Processes by their name in the table: their ids, or what tells the CPU seconds of one. */
+/** Processes by their name in the table: a process id, or a function that returns CPU seconds. */
 export type Processes = Readonly<Record<string, number | (() => number)>>
 
 /**

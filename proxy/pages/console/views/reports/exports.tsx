@@ -15,7 +15,7 @@ const offers = signal<readonly Offer[]>([])
 
 /**
  * @param save as CSV; null: there is nothing to save yet
- * @param title of the file, where the panel's name does not tell
+ * @param title of the file, if the panel's name is not clear enough
  */
 export function useExports(
   panel: ReportPanelName,

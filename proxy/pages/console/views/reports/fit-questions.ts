@@ -16,7 +16,7 @@ interface Fitted {
   readonly left: number
 }
 
-/** A question without its rarest answers tells more than no question; with fewer than these it tells too little. */
+/** Minimum number of answers per question. Rare answers are left out before a whole question is. */
 const LEAST_BARS = 3
 /** Between two questions, in lines. */
 const GAP = 0.5

@@ -9,8 +9,8 @@ import { join } from 'node:path'
 import type { Environment } from '#shared/runtime/config/config.ts'
 import { type Ledger, ledgerEndpoint } from '#shared/contracts/ledger.ts'
 import { ServiceName } from '#shared/contracts/endpoint.ts'
-import { RELEASE } from '#shared/runtime/release.ts'
 import { startEmbedded } from '#tests/helpers/embedded.ts'
+import { addNextMigration } from '#tests/helpers/next-release.ts'
 import { MINUTE, post, walk } from '#tests/helpers/pilgrim.ts'
 import { newDirectory, runToEnd, type Server } from '#tests/helpers/process.ts'
 import { startNats, startPostgres, startRedis } from '#tests/helpers/servers.ts'
@@ -120,19 +120,7 @@ async function makeNextRelease(): Promise<string> {
   for (const name of ['package.json', 'tsconfig.json', 'bunfig.toml', 'shared', 'services', 'proxy'])
     await cp(join(ROOT, name), join(root, name), { recursive: true })
   await symlink(join(ROOT, 'node_modules'), join(root, 'node_modules'))
-  const migrations = join(root, 'shared/stores/schema/migrations')
-  const journal = JSON.parse(await Bun.file(join(migrations, 'meta/_journal.json')).text()) as {
-    entries: { tag: string; when: number }[]
-  }
-  const last = journal.entries.at(-1)!
-  journal.entries.push({ ...last, tag: '9999_next', when: last.when + 1 })
-  await Bun.write(join(migrations, 'meta/_journal.json'), JSON.stringify(journal))
-  await Bun.write(
-    join(migrations, '9999_next.sql'),
-    `-- Readable from ${RELEASE}
-      CREATE TABLE next_steps (user_id text PRIMARY KEY, steps integer NOT NULL);--> statement-breakpoint
-      ALTER TABLE pilgrims ADD COLUMN shoe_size integer DEFAULT 42 NOT NULL`,
-  )
+  await addNextMigration(root)
   return root
 }
 

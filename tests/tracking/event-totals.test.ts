@@ -1,6 +1,8 @@
 /** The totals of the public map, compared with those of the operators' report. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { readEventTotals } from '#services/tracking/map/map-snapshots.ts'
+import { KG_PER_KM } from '#shared/core/rules/carbon.ts'
+import { dropReportsWithoutPoints } from '#shared/pilgrims/report-totals.ts'
 import type { Database } from '#shared/stores/db/db.ts'
 import { openDatabase } from '#shared/stores/db/open-database.ts'
 import type { Kv } from '#shared/stores/kv/kv.ts'
@@ -40,5 +42,19 @@ describeOnServers('the totals of the followers’ map', () => {
     expect(totals!.levels.slice(0, 3)).toEqual([1, 1, 0])
     // The sum of so few pilgrims would reveal one person's figure.
     expect(await readEventTotals({ db, kv, now: Date.now }, 3, false)).toBeNull()
+  })
+
+  test('grow by reports at most as far as their pilgrims walked, and one command drops those of others', async () => {
+    const savedKg = async () => (await readEventTotals({ db, kv, now: Date.now }, 2, false))!.carbon_saved_kg
+    const before = await savedKg()
+    await db.sql`INSERT INTO pilgrims (user_id, transport, created_at, updated_at)
+      SELECT 'invented-' || n, '{"walk": 5000, "bike": 5000}', now(), now() FROM generate_series(1, 71) n`
+    expect(await savedKg()).toBe(before)
+    await db.sql`INSERT INTO pilgrims (user_id, transport, created_at, updated_at)
+      VALUES ('far', '{"walk": 5000}', now(), now())`
+    const most = 20 * KG_PER_KM.bus
+    expect(await savedKg()).toBeWithin(before + most - 1, before + most + 1)
+    await db.transaction((tx) => dropReportsWithoutPoints(tx))
+    expect([...(await db.sql`SELECT user_id FROM pilgrims WHERE transport <> '{}'`)]).toEqual([])
   })
 })

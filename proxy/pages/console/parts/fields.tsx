@@ -1,4 +1,6 @@
 import { type ComponentChildren, createElement } from 'preact'
+import { showToast } from '../../design/toast.tsx'
+import { words } from '../words.ts'
 interface ChoiceProps<T extends string | number> {
   readonly label: string
   /** A disabled option is shown and cannot be chosen. */
@@ -102,7 +104,8 @@ interface FileDropProps {
   readonly note: string
   readonly accept: string
   readonly name?: string
-  readonly onChoose: (file: File) => unknown
+  /** A rejection is shown: the browser cannot read the file, or the page cannot load what reads it. */
+  readonly onChoose: (file: File) => Promise<void>
 }
 
 /** Accepts a file by drag and drop, or from the file picker. */
@@ -116,7 +119,8 @@ export const FileDrop = ({ title, note, accept, name, onChoose }: FileDropProps)
       accept={accept}
       onChange={({ currentTarget }) => {
         const file = currentTarget.files?.[0]
-        if (file !== undefined) onChoose(file)
+        if (file !== undefined)
+          void onChoose(file).catch(() => showToast(words.value.archive.notRead, { warning: true }))
         // Allows choosing the same file again after it was changed.
         currentTarget.value = ''
       }}

@@ -10,7 +10,7 @@ import { PanelFrom, refusalOf } from '../../parts/panel.tsx'
 import type { Resource } from '../../resource.ts'
 import { pair, words } from '../../words.ts'
 import { showToast } from '../../../design/toast.tsx'
-import type { SettingsFile, SettingsFileFault } from './event-file.ts'
+import type { SettingsFile } from './event-file.ts'
 import { type FilePart, partTitle, savePart } from './event-parts.ts'
 
 interface ArchiveProps {
@@ -40,7 +40,7 @@ function SaveArchive({ settings }: { readonly settings: EventSettings }) {
     if (event.value === null) return
     const { time_zone: zone, crowd } = event.value
     const script = await import('./make-archive.ts').catch(() => null)
-    if (script === null) return warnOfReading()
+    if (script === null) return showToast(said.notRead, { warning: true })
     const { makeArchive } = script
     const made = await makeArchive({ settings, timeZone: zone, crowd, now: new Date(now.value) })
     if (made instanceof Blob) saveBlob(made, fileName('archive', dayOf(now.value), 'zip'))
@@ -61,19 +61,6 @@ interface ImportProps extends ArchiveProps {
   readonly settings: EventSettings
 }
 
-/** @returns null if the script or the file cannot be read, which is shown */
-async function readFile(chosen: File): Promise<SettingsFile | SettingsFileFault | null> {
-  try {
-    const { readSettingsFile } = await import('./event-file.ts')
-    return await readSettingsFile(chosen, now.value)
-  } catch {
-    warnOfReading()
-    return null
-  }
-}
-
-const warnOfReading = (): void => showToast(words.value.archive.notRead, { warning: true })
-
 /** Once there are points, another route would falsify their distances. */
 const isRefused = (part: FilePart, hasPoints: boolean): boolean => part === 'route' && hasPoints
 
@@ -86,8 +73,8 @@ function Import({ from, settings, condition }: ImportProps) {
   // Unknown counts as yes: a route that is skipped can be imported later.
   const hasPoints = (condition.value.value?.ledger?.received ?? 1) > 0
   const read = async (chosen: File) => {
-    const found = await readFile(chosen)
-    if (found === null) return
+    const { readSettingsFile } = await import('./event-file.ts')
+    const found = await readSettingsFile(chosen, now.value)
     left.value = new Set()
     file.value = typeof found === 'string' ? null : found
     problems.value = typeof found === 'string' ? [messages.faults[found]] : []

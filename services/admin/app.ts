@@ -9,6 +9,7 @@ import {
   eventConfigEndpoint,
   eventNoticeEndpoint,
   surveyFormEndpoint,
+  translatedWordsEndpoint,
 } from '#shared/contracts/event-config.ts'
 import {
   eventSettingsEndpoint,
@@ -21,6 +22,8 @@ import {
   setEventRouteEndpoint,
   setEventWordsEndpoint,
   setRehearsalEndpoint,
+  setTranslationEndpoint,
+  translationTableEndpoint,
   resetRehearsalEndpoint,
 } from '#shared/contracts/event-settings.ts'
 import {
@@ -87,9 +90,10 @@ import { createHealth } from './lifecycle/health.ts'
 import { eraseUser } from './erasure/erase-pilgrim.ts'
 import { createErasureSweep } from './erasure/finish-erasures.ts'
 import { readOwnWalk } from './own-data/read-own-walk.ts'
-import { showConfig, showNotice, showSurveyForm } from './own-data/show-config.ts'
+import { showConfig, showNotice, showSurveyForm, showWords } from './own-data/show-config.ts'
 import { exportUser } from './pilgrims/export-user.ts'
 import { createFirstSettings, readSettings, setPart, setRehearsal } from './event/set-event.ts'
+import { setTranslation, showTable } from './event/set-translation.ts'
 import { resetRehearsal } from './lifecycle/reset-rehearsal.ts'
 import { forceFlush } from './lifecycle/force-flush.ts'
 import { listAudit } from './reports/list-audit.ts'
@@ -125,6 +129,8 @@ function serveEvent({ serve }: Router, context: ServiceContext): void {
   serve(setEventNameEndpoint, ({ operator, body }) => setPart(context, operator, 'name', body))
   serve(setEventContactEndpoint, ({ operator, body }) => setPart(context, operator, 'contact', body))
   serve(setEventLanguagesEndpoint, ({ operator, body }) => setPart(context, operator, 'languages', body))
+  serve(translationTableEndpoint, ({ params }) => showTable(context, params.language))
+  serve(setTranslationEndpoint, ({ operator, body }) => setTranslation(context, operator, body))
   serve(setEventRouteEndpoint, ({ operator, body }) => setPart(context, operator, 'route', body))
   serve(setEventSurveyEndpoint, ({ operator, body }) => setPart(context, operator, 'survey', body))
   serve(setEventMessagesEndpoint, ({ operator, body }) => setPart(context, operator, 'messages', body))
@@ -217,6 +223,7 @@ function serveOwnData({ serve }: Router, context: ServiceContext, readings: Boun
   serve(eventConfigEndpoint, () => showConfig(context))
   serve(eventNoticeEndpoint, () => showNotice(context))
   serve(surveyFormEndpoint, () => showSurveyForm(context))
+  serve(translatedWordsEndpoint, ({ params, request }) => showWords(context, request, params.language))
   const chargePending = async (request: Request, userId: string, exported = 0): Promise<void> => {
     const [pending] = (await peekWithin(context.kv.pendingOf([userId]))) ?? []
     context.reads.charge(context.addressOf(request), priceOf(pending) + priceOfExport(exported))

@@ -5,9 +5,27 @@ import { Time, exampleText } from './fields.ts'
 
 const endpoint = endpointsOf('line-bot')
 
-/** The languages that the pages and the bot offer. */
-export const Language = z.enum(['zh-Hant', 'zh-Hans', 'en', 'ja'])
+/** The languages whose words come with the service. */
+export const BuiltInLanguage = z.enum(['zh-Hant', 'zh-Hans', 'en', 'ja'])
+export type BuiltInLanguage = z.infer<typeof BuiltInLanguage>
+
+/** A language of pages and messages: built in, or one whose words the owner has uploaded. */
+export const Language = z
+  .string()
+  .regex(/^[a-z]{2,3}(-[A-Z][a-z]{3})?(-[A-Z]{2})?$/, {
+    error: 'must be a tag of a language such as nl or pt-BR',
+  })
+  .meta({ examples: ['en'] })
 export type Language = z.infer<typeof Language>
+
+/** More languages than an event can offer. */
+const MAX_LANGUAGES = 16
+
+/** A value for each of some languages. */
+export const byLanguage = <T extends z.ZodType>(value: T) =>
+  z.record(Language, value).refine((values) => Object.keys(values).length <= MAX_LANGUAGES, {
+    error: `must have at most ${MAX_LANGUAGES} languages`,
+  })
 
 export const BotAction = z.enum([
   'checkin',

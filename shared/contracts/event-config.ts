@@ -71,6 +71,28 @@ export const eventNoticeEndpoint = endpoint('GET /api/event/notice', {
   data: EventNotice,
 })
 
+export const TranslatedWords = z.object({
+  language: Language,
+  texts: z
+    .record(z.string(), z.string())
+    .meta({ examples: [{ 'walk.checkIn.button': 'Inchecken' }] })
+    .describe('By key; what is missing is English'),
+  parameters: z
+    .record(z.string(), z.array(z.string()))
+    .meta({ examples: [{ 'walk.checkIn.total': ['#checkIns'] }] })
+    .describe('Names of the values of a text, in their order; with # those that are numbers to be formatted'),
+})
+export type TranslatedWords = z.infer<typeof TranslatedWords>
+
+export const translatedWordsEndpoint = endpoint('GET /api/event/words/:language', {
+  id: 'readTranslatedWords',
+  summary: 'The words of an offered language that is not built in',
+  params: z.object({ language: Language.meta({ examples: ['nl'] }) }),
+  data: TranslatedWords,
+  tagged: true,
+  errors: ['not-found'],
+})
+
 export const SurveyForm = SurveyPart.extend({
   version: z.int().describe('`form_version` of a survey that answers these questions'),
 })

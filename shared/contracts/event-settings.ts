@@ -1,8 +1,8 @@
 /** The description of the event: the owner edits it in the console, part by part, and it applies without a restart. */
 import { z } from 'zod'
-import { Language } from './bot.ts'
+import { byLanguage, Language } from './bot.ts'
 import { endpointsOf } from './endpoint.ts'
-import { Instant, Place, text, Time, time, withoutDirections } from './fields.ts'
+import { exampleText, Instant, Place, text, Time, time, withoutDirections } from './fields.ts'
 
 const endpoint = endpointsOf('admin')
 
@@ -14,8 +14,7 @@ const Name = text(MAX_EVENT_NAME)
   .min(1)
 
 /** At least one name. Readers of another language get the name in the event's own language. */
-export const EventNames = z
-  .partialRecord(Language, Name)
+export const EventNames = byLanguage(Name)
   .refine((names) => Object.keys(names).length > 0, { error: 'must have a name in one language' })
   .meta({ examples: [{ 'zh-Hant': '白沙屯媽祖進香', en: 'Baishatun Mazu Pilgrimage' }] })
 export type EventNames = z.infer<typeof EventNames>
@@ -47,6 +46,20 @@ export const ContactPart = z.object({
     .describe('Where the organisers answer the phone'),
 })
 
+/** A translation must fit into a request, with the key of each text. */
+const MAX_TRANSLATION_BYTES = 90_000
+export const MAX_TRANSLATED_TEXT = 1_000
+
+const utf8Length = (value: unknown): number => new TextEncoder().encode(JSON.stringify(value)).length
+
+/** A text by the key of its row in the table of `readTranslationTable`. */
+const TranslatedTexts = z
+  .record(z.string().regex(/^[\w.,=[\]-]{1,100}$/), text(MAX_TRANSLATED_TEXT))
+  .refine((texts) => utf8Length(texts) <= MAX_TRANSLATION_BYTES, {
+    error: `must have at most ${MAX_TRANSLATION_BYTES} bytes`,
+  })
+  .meta({ examples: [{ 'walk.checkIn.button': 'Inchecken', 'walk.welcome.title': 'Welkom bij {event}' }] })
+
 export const LanguagesPart = z.object({
   language: Language.describe('The event’s own, for readers whose language is not known'),
   languages: z
@@ -54,6 +67,9 @@ export const LanguagesPart = z.object({
     .min(1)
     .meta({ examples: [['zh-Hant', 'en']] })
     .describe('Offered languages, with the own one. Readers of any other get English'),
+  translations: byLanguage(TranslatedTexts)
+    .default({})
+    .describe('Texts of languages that are not built in; what is missing is English'),
 })
 
 /** Maximum of numbers in all lines together: a route of some hundred kilometres, to a few metres. */
@@ -78,8 +94,7 @@ const Line = z.array(z.int()).min(4).refine(isLine, { error: 'must be pairs of n
 
 export const SettingsStation = z.object({
   ...Place,
-  names: z
-    .partialRecord(Language, text(100).min(1))
+  names: byLanguage(text(100).min(1))
     .refine((names) => Object.keys(names).length > 0, { error: 'must have a name in one language' })
     .meta({ examples: [{ 'zh-Hant': '大甲鎮瀾宮', en: 'Dajia Jenn Lann Temple' }] }),
   km: z
@@ -97,8 +112,7 @@ export type PlaceKind = z.infer<typeof PlaceKind>
 export const SettingsPlace = z.object({
   ...Place,
   kind: PlaceKind,
-  names: z
-    .partialRecord(Language, text(100).min(1))
+  names: byLanguage(text(100).min(1))
     .meta({ examples: [{ 'zh-Hant': '南勢國小', en: 'Nanshi school' }] })
     .describe('Empty: its kind is name enough'),
   hours: text(60)
@@ -142,7 +156,7 @@ export type Followed = z.infer<typeof Followed>
 const LEVELS = 9
 
 /** Level 1 first. Empty: the level has its default name. */
-export const LevelNames = z.array(z.partialRecord(Language, text(60).min(1))).length(LEVELS)
+export const LevelNames = z.array(byLanguage(text(60).min(1))).length(LEVELS)
 export type LevelNames = z.infer<typeof LevelNames>
 
 export const WordsPart = z.object({
@@ -171,8 +185,7 @@ export const NoticePart = z.object({
   kept_until: Time.nullable().describe(
     'When the organisers will have deleted all personal data; null: the notice names no day',
   ),
-  texts: z
-    .partialRecord(Language, text(MAX_NOTICE_TEXT).min(1))
+  texts: byLanguage(text(MAX_NOTICE_TEXT).min(1))
     .meta({ examples: [{ 'zh-Hant': '我們依個人資料保護法第八條告知…' }] })
     .describe('The organisers’ own text, beside what the app says in any case'),
 })
@@ -182,9 +195,9 @@ const MAX_QUESTIONS = 10
 const MAX_CHOICES = 20
 
 const words = (max: number) =>
-  z
-    .partialRecord(Language, text(max).min(1))
-    .refine((texts) => Object.keys(texts).length > 0, { error: 'must have a text in one language' })
+  byLanguage(text(max).min(1)).refine((texts) => Object.keys(texts).length > 0, {
+    error: 'must have a text in one language',
+  })
 
 export const SurveyQuestion = z
   .object({
@@ -220,9 +233,9 @@ export type SurveyPart = z.infer<typeof SurveyPart>
 /** Texts with `{event}` where they name the event. */
 const MAX_TEMPLATE = 300
 
-const Template = z
-  .partialRecord(Language, text(MAX_TEMPLATE).min(1))
-  .describe('By language; another one gets its default text')
+const Template = byLanguage(text(MAX_TEMPLATE).min(1)).describe(
+  'By language; another one gets its default text',
+)
 
 export const MessagesPart = z.object({
   welcome: Template.meta({
@@ -289,7 +302,14 @@ const Sent = Instant.transform((ms) => time(ms))
 
 export const SetNameRequest = NamePart.extend({ starts_at: Sent, ends_at: Sent, version })
 export const SetContactRequest = ContactPart.extend({ version })
-export const SetLanguagesRequest = LanguagesPart.extend({ version })
+export const SetLanguagesRequest = LanguagesPart.omit({ translations: true }).extend({ version })
+export const SetTranslationRequest = z.object({
+  language: Language.meta({ examples: ['nl'] }),
+  texts: TranslatedTexts.describe(
+    'The whole translation: a text that is missing or empty is English. Empty: removes it',
+  ),
+  version,
+})
 export const SetWordsRequest = WordsPart.extend({ version })
 export const SetSurveyRequest = SurveyPart.extend({ version })
 export const SetMessagesRequest = MessagesPart.extend({ version })
@@ -332,6 +352,55 @@ export const setEventLanguagesEndpoint = endpoint('PUT /api/event/admin/settings
   access: 'owner',
   body: SetLanguagesRequest,
   data: EventSettings,
+  errors: ['conflict'],
+})
+
+export const TranslationTable = z.object({
+  language: Language,
+  rows: z.array(
+    z.object({
+      key: exampleText('walk.checkIn.total[checkIns=1]'),
+      english: exampleText('1 check-in'),
+      own: exampleText('1 次打卡')
+        .nullable()
+        .describe('In the event’s own language; null: that is English, or has no such row'),
+      text: exampleText('1 keer ingecheckt').nullable().describe('As translated; null: not yet'),
+      placeholders: z
+        .array(exampleText('checkIns'))
+        .describe('Values that the text must contain, such as `checkIns` as {checkIns}'),
+      max: z.int().describe('Maximum length of the text'),
+    }),
+  ),
+})
+export type TranslationTable = z.infer<typeof TranslationTable>
+
+export const translationTableEndpoint = endpoint('GET /api/event/admin/settings/translations/:language', {
+  id: 'readTranslationTable',
+  summary: 'Every text of pages and bot in English, to be translated into a language that is not built in',
+  access: 'owner',
+  params: z.object({ language: Language.meta({ examples: ['nl'] }) }),
+  data: TranslationTable,
+})
+
+/** Why a text is not used. */
+export const TextFault = z.object({
+  key: exampleText('walk.welcome.title'),
+  fault: z.enum(['unknown-key', 'placeholder-lost', 'placeholder-unknown', 'too-long', 'markup']),
+  detail: exampleText('{event}').describe('The placeholder, or the maximum length'),
+})
+export type TextFault = z.infer<typeof TextFault>
+
+export const TranslationSet = EventSettings.extend({
+  left_out: z.array(TextFault).describe('Texts that are not stored; all others are'),
+})
+export type TranslationSet = z.infer<typeof TranslationSet>
+
+export const setTranslationEndpoint = endpoint('PUT /api/event/admin/settings/translation', {
+  id: 'setTranslation',
+  summary: 'Sets the words of a language that is not built in, and offers it. An invalid text is left out',
+  access: 'owner',
+  body: SetTranslationRequest,
+  data: TranslationSet,
   errors: ['conflict'],
 })
 

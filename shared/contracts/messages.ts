@@ -1,6 +1,6 @@
 /** Outgoing LINE messages: pushes, their progress, the monthly quota, scheduled notifications. */
 import { z } from 'zod'
-import { Language } from './bot.ts'
+import type { BuiltInLanguage } from './bot.ts'
 import { endpointsOf } from './endpoint.ts'
 import { HttpsUrl, page, PageQuery, text, Time, UserId, HoursOfQuery, exampleText } from './fields.ts'
 
@@ -167,7 +167,7 @@ export const Texts = z.object({
   'zh-Hans': MessageText.optional(),
   en: MessageText.optional(),
   ja: MessageText.optional(),
-} satisfies Record<Language, z.ZodType>)
+} satisfies Record<BuiltInLanguage, z.ZodType>)
 export type Texts = z.infer<typeof Texts>
 
 export const NotificationSlot = z.object({

@@ -1,6 +1,6 @@
 /** Roles, activity status and health, for operators. */
 import { z } from 'zod'
-import { Language } from './bot.ts'
+import { byLanguage } from './bot.ts'
 import { endpointsOf } from './endpoint.ts'
 import { ActivityStatus, Role, text, Time, exampleText } from './fields.ts'
 
@@ -24,7 +24,7 @@ export type Ending = z.infer<typeof Ending>
 const StatusMessage = text(500)
 
 /** The organisers' message of a status in several languages. */
-export const StatusMessages = z.partialRecord(Language, StatusMessage).meta({
+export const StatusMessages = byLanguage(StatusMessage).meta({
   examples: [{ 'zh-Hant': '雷雨將至，請就近避雨。', en: 'A storm is coming. Please find shelter.' }],
 })
 export type StatusMessages = z.infer<typeof StatusMessages>

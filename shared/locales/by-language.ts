@@ -1,5 +1,5 @@
 /** The texts of the services, and the names of the levels, by language. */
-import type { Language } from '#shared/contracts/bot.ts'
+import type { BuiltInLanguage, Language } from '#shared/contracts/bot.ts'
 import { bot as botEn } from './en/bot.ts'
 import { levels as levelsEn } from './en/levels.ts'
 import { words as pageEn } from './en/all-pages.ts'
@@ -8,7 +8,9 @@ import { bot as botJa } from './ja/bot.ts'
 import { levels as levelsJa } from './ja/levels.ts'
 import { words as pageJa } from './ja/all-pages.ts'
 import { share as shareJa } from './ja/share.ts'
-import type { BotWords, ShareWords } from './words.ts'
+import { translatedWords } from './further/translated-words.ts'
+import { translationOf } from './further/translation-table.ts'
+import type { BotWords, PageWords, ShareWords } from './words.ts'
 import { bot as botHans } from './zh-hans/bot.ts'
 import { levels as levelsHans } from './zh-hans/levels.ts'
 import { words as pageHans } from './zh-hans/all-pages.ts'
@@ -18,7 +20,7 @@ import { levels as levelsHant } from './zh-hant/levels.ts'
 import { words as pageHant } from './zh-hant/all-pages.ts'
 import { share as shareHant } from './zh-hant/share.ts'
 
-type ByLanguage<T> = Readonly<Record<Language, T>>
+type ByLanguage<T> = Readonly<Record<BuiltInLanguage, T>>
 
 export const BOT_WORDS: ByLanguage<BotWords> = {
   'zh-Hant': botHant,
@@ -44,4 +46,61 @@ export const LEVEL_NAMES: ByLanguage<readonly string[]> = {
   'zh-Hans': levelsHans,
   en: levelsEn,
   ja: levelsJa,
+}
+
+/** The words of the services in one language. */
+export interface ServiceWords {
+  readonly bot: BotWords
+  readonly share: ShareWords
+  readonly page: PageWords
+  readonly levels: readonly string[]
+}
+
+const builtIn = (language: BuiltInLanguage): ServiceWords => ({
+  bot: BOT_WORDS[language],
+  share: SHARE_WORDS[language],
+  page: PAGE_WORDS[language],
+  levels: LEVEL_NAMES[language],
+})
+
+export const isBuiltIn = (language: Language): language is BuiltInLanguage =>
+  Object.hasOwn(BOT_WORDS, language)
+
+/** A language as its readers call it. */
+export const ownName = (language: Language): string =>
+  isBuiltIn(language)
+    ? SHARE_WORDS[language].language
+    : (new Intl.DisplayNames(language, { type: 'language' }).of(language) ?? language)
+
+/** The words of a language that is not built in. */
+function further(language: Language, texts: Readonly<Record<string, string>>): ServiceWords {
+  const translation = translationOf(language, texts)
+  const inIt = <W>(path: string, english: W): W => translatedWords(path, english, translation)
+  return {
+    bot: { ...inIt('bot', BOT_WORDS.en), language },
+    share: { ...inIt('share', SHARE_WORDS.en), language: ownName(language) },
+    page: inIt('all-pages', PAGE_WORDS.en),
+    levels: inIt('levels', LEVEL_NAMES.en),
+  }
+}
+
+/**
+ * The words of the services in any language of an event; English for others.
+ * @param translations the texts of each language that is not built in
+ */
+export function serviceWords(
+  translations: Readonly<Record<Language, Readonly<Record<string, string>>>>,
+): (language: Language) => ServiceWords {
+  const made = new Map<Language, ServiceWords>()
+  return (language) => {
+    const known = made.get(language)
+    if (known !== undefined) return known
+    const words = isBuiltIn(language)
+      ? builtIn(language)
+      : Object.hasOwn(translations, language)
+        ? further(language, translations[language]!)
+        : builtIn('en')
+    made.set(language, words)
+    return words
+  }
 }

@@ -1,5 +1,5 @@
 /** The survey's ten questions until the owner sets others, and the template of those. */
-import type { Language } from '#shared/contracts/bot.ts'
+import type { BuiltInLanguage, Language } from '#shared/contracts/bot.ts'
 import type { SurveyPart } from '#shared/contracts/event-settings.ts'
 import { DEFAULT_KINDS } from '#shared/core/rules/survey-kinds.ts'
 import { words as en } from './en/survey.ts'
@@ -10,10 +10,10 @@ import { words as hant } from './zh-hant/survey.ts'
 
 type Known = keyof SurveyWords['questions']
 
-const WORDS: Readonly<Record<Language, SurveyWords>> = { 'zh-Hant': hant, 'zh-Hans': hans, ja, en }
+const WORDS: Readonly<Record<BuiltInLanguage, SurveyWords>> = { 'zh-Hant': hant, 'zh-Hans': hans, ja, en }
 
 /** A text of each language. */
-const inAll = (textOf: (words: SurveyWords) => string): Partial<Record<Language, string>> =>
+const inAll = (textOf: (words: SurveyWords) => string): Record<Language, string> =>
   Object.fromEntries(Object.entries(WORDS).map(([language, words]) => [language, textOf(words)]))
 
 const answersOf = ({ questions }: SurveyWords, question: Known): Readonly<Record<string, string>> =>

@@ -1,5 +1,5 @@
 /** Units of measure in each language. */
-import type { Language } from '#shared/contracts/bot.ts'
+import type { BuiltInLanguage, Language } from '#shared/contracts/bot.ts'
 
 export interface Units {
   readonly km: string
@@ -9,12 +9,16 @@ export interface Units {
   readonly g: string
 }
 
-export const UNITS: Readonly<Record<Language, Units>> = {
+export const UNITS: Readonly<Record<BuiltInLanguage, Units>> = {
   'zh-Hant': { km: '公里', m: '公尺', kmh: '公里／小時', kg: '公斤', g: '公克' },
   'zh-Hans': { km: '公里', m: '米', kmh: '公里／小时', kg: '公斤', g: '克' },
   en: { km: 'km', m: 'm', kmh: 'km/h', kg: 'kg', g: 'g' },
   ja: { km: 'km', m: 'm', kmh: 'km/h', kg: 'kg', g: 'g' },
 }
+
+/** Those of English where a language has none of its own. */
+export const unitsOf = (language: Language): Units =>
+  (UNITS as Partial<Readonly<Record<Language, Units>>>)[language] ?? UNITS.en
 
 const [WHOLE, TENTHS] = [0, 1].map((digits) => new Intl.NumberFormat('en', { maximumFractionDigits: digits }))
 /** 0.29 × 10 is 2.9000000000000004, and 4.1 × 10 less than 41. */
@@ -53,5 +57,5 @@ export function kmToGo(km: number, walked: number): string {
 /** An amount of carbon: in grams below a kilogram, so that small amounts do not appear as zero. */
 export function carbonIn(language: Language, kg: number): { readonly figure: string; readonly unit: string } {
   const isSmall = kg !== 0 && Math.abs(kg) < 1
-  return { figure: figure(isSmall ? kg * 1_000 : kg), unit: UNITS[language][isSmall ? 'g' : 'kg'] }
+  return { figure: figure(isSmall ? kg * 1_000 : kg), unit: unitsOf(language)[isSmall ? 'g' : 'kg'] }
 }

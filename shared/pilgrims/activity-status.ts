@@ -1,6 +1,6 @@
 /** The activity status. Its row in Postgres is authoritative; each partition of the kv holds a copy. */
 import { eq } from 'drizzle-orm'
-import { Language } from '#shared/contracts/bot.ts'
+import { BuiltInLanguage } from '#shared/contracts/bot.ts'
 import { ActivityStatus } from '#shared/contracts/fields.ts'
 import type { Database, Tx } from '#shared/stores/db/db.ts'
 import type { VersionedStatus, KvStatus } from '#shared/stores/kv/kv.ts'
@@ -65,7 +65,13 @@ export async function readMessages(
   if (row?.version !== version) return null
   const texts = messagesOf(row)
   const messages =
-    texts && Object.fromEntries(Language.options.map((reader) => [reader, textFor(texts, reader) ?? message]))
+    texts &&
+    Object.fromEntries(
+      [...BuiltInLanguage.options, ...Object.keys(texts)].map((reader) => [
+        reader,
+        textFor(texts, reader) ?? message,
+      ]),
+    )
   shown.set(db, { version, messages })
   return messages
 }

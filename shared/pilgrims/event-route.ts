@@ -52,7 +52,7 @@ export function placesOn(
     .map(({ names, ...place }) => ({
       ...place,
       name: Object.keys(names).length === 0 ? null : nameIn(names, language, language),
-      names: names as PlaceAlong['names'],
+      names,
       route_km: roundKm(route.project(place).alongM * 1_000),
     }))
     .sort((a, b) => a.route_km - b.route_km)

@@ -4,7 +4,7 @@
  * environment, or its default.
  */
 import { asc, gt } from 'drizzle-orm'
-import { Language } from '#shared/contracts/bot.ts'
+import { BuiltInLanguage, type Language } from '#shared/contracts/bot.ts'
 import {
   EVENT_PARTS,
   type EventNames,
@@ -20,7 +20,7 @@ import { withEvent } from '#shared/core/rules/event-template.ts'
 import { languageFor, nameIn } from '#shared/core/rules/languages.ts'
 import { levelNames } from '#shared/core/rules/levels.ts'
 import type { Route, Station } from '#shared/core/map/walking-route.ts'
-import { BOT_WORDS, LEVEL_NAMES, PAGE_WORDS } from '#shared/locales/by-language.ts'
+import { serviceWords, type ServiceWords } from '#shared/locales/by-language.ts'
 import type { BotWords } from '#shared/locales/words.ts'
 import type { Config } from '#shared/runtime/config/config.ts'
 import type { InArea } from '#shared/runtime/config/setting-values.ts'
@@ -48,6 +48,10 @@ export interface Event {
   readonly nameFor: (language: Language) => string
   readonly language: Language
   readonly languages: readonly Language[]
+  /** Texts of each offered language that is not built in. */
+  readonly translations: EventParts['languages']['translations']
+  /** The default words of the services in an offered language. */
+  readonly wordsFor: (language: Language) => ServiceWords
   /** The language for a reader with these BCP 47 tags (`languageFor`). */
   readonly languageOf: (tags: readonly (string | null)[]) => Language
   /** Epoch milliseconds; null: not known. */
@@ -87,10 +91,11 @@ export function eventOf(
 ): Event {
   const { name, contact, languages: of, words, notice, survey, messages, rehearsal } = parts
   const { names: ownNames, starts_at, ends_at } = name
-  const { language, languages } = of
-  const names = rehearsal.on ? rehearsalNames(ownNames, language) : ownNames
+  const { language, languages, translations } = of
+  const wordsFor = serviceWords(translations)
+  const names = rehearsal.on ? rehearsalNames(ownNames, of, wordsFor) : ownNames
   const namesOfLevels = (reader: Language) =>
-    levelNames(words.level_names, LEVEL_NAMES[reader], reader, language)
+    levelNames(words.level_names, wordsFor(reader).levels, reader, language)
   return {
     version,
     isRehearsal: rehearsal.on,
@@ -101,6 +106,8 @@ export function eventOf(
     nameFor: (reader) => nameIn(names, reader, language),
     language,
     languages,
+    translations,
+    wordsFor,
     languageOf: (tags) => languageFor(tags, language, languages),
     startsMs: starts_at === null ? null : Date.parse(starts_at),
     endsMs: ends_at === null ? null : Date.parse(ends_at),
@@ -112,10 +119,10 @@ export function eventOf(
       : null,
     levelNames: namesOfLevels,
     botWords: (reader) => ({
-      ...BOT_WORDS[reader],
+      ...wordsFor(reader).bot,
       ...ownMessages(messages, reader),
       levels: namesOfLevels(reader),
-      followed: PAGE_WORDS[reader].followed[words.followed],
+      followed: wordsFor(reader).page.followed[words.followed],
     }),
     notice,
     survey,
@@ -125,9 +132,16 @@ export function eventOf(
 }
 
 /** Every reader gets the word in their own language, even if the event has no name in it. */
-const rehearsalNames = (names: EventNames, language: Language): EventNames =>
+const rehearsalNames = (
+  names: EventNames,
+  { language, languages }: EventParts['languages'],
+  wordsFor: Event['wordsFor'],
+): EventNames =>
   Object.fromEntries(
-    Language.options.map((reader) => [reader, BOT_WORDS[reader].rehearsal(nameIn(names, reader, language))]),
+    [...BuiltInLanguage.options, ...languages].map((reader) => [
+      reader,
+      wordsFor(reader).bot.rehearsal(nameIn(names, reader, language)),
+    ]),
   )
 
 /** The owner's messages for a reader. A language without one, and without one in the other Chinese, has its default. */

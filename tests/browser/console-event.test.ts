@@ -91,6 +91,77 @@ test('an owner names the levels and what is followed: app and map follow, and a 
   expect(await page.getByText('Palanquin').count()).toBe(0)
 })
 
+test('the table of words comes back translated: app, map and link are in Dutch, the app also without a network', async () => {
+  await using opened = await event.console({ view: 'lifecycle', expected: /400/ })
+  const { page } = opened
+  const panel = page.locator('.event-translation')
+  await panel.getByLabel('Language code').fill('nl')
+  const downloading = page.waitForEvent('download')
+  await panel.getByRole('button', { name: 'Save the table (CSV)' }).click()
+  const table = await Bun.file(await (await downloading).path()).text()
+  const translated: Readonly<Record<string, string>> = {
+    'walk.welcome.title': 'Welkom bij {event}',
+    'walk.welcome.agree': 'Akkoord',
+    'walk.checkIn.button': 'Meld je hier',
+    'map.nobody': 'Nog niemand op de kaart.',
+    'share.goneTitle': 'Deze link toont niets',
+    'walk.back': '-terug',
+    'map.near': 'bij',
+  }
+  // As a spreadsheet with semicolons saves it.
+  const keys = [...table.matchAll(/^([\w-]+\.[\w.-]+),/gm)].map(([, key]) => key!)
+  expect(keys.length).toBeGreaterThan(500)
+  const rows = keys.map((key) => `${key};${translated[key] ?? ''}`)
+  const upload = (name: string, content: string | Uint8Array) =>
+    panel
+      .locator('input[type=file]')
+      .setInputFiles({ name, mimeType: 'text/csv', buffer: Buffer.from(content as string) })
+  for (const [content, sentence] of [
+    [Buffer.from('key,text:nl\r\nwalk.back,T\xe9rug', 'latin1'), 'The file is not in UTF-8'],
+    ['name,age\r\nLin,80', 'This is not the table'],
+    ['key;text:nl\r\nwalk.back;', 'No text of the table is translated yet'],
+    ['key,text:xq\r\nwalk.back,x', 'no language has the tag xq'],
+  ] as const) {
+    await upload('words.csv', content)
+    await panel.getByText(sentence).waitFor()
+  }
+  await upload('words.csv', ['key;text:nl', ...rows, 'walk.back;twee', 'map.x;niets', ''].join('\r\n'))
+  await panel.getByText('6 texts stored. 3 rows are left out').waitFor()
+  await panel.getByText(/^Row \d+: The text lacks \{station\}/).waitFor()
+  await panel.getByText(/^Row \d+: The key is in the table twice/).waitFor()
+  await panel.getByText(/^Row \d+: This release does not have this key/).waitFor()
+  await panel.getByText('Nederlands: 6 texts translated').waitFor()
+  await photograph(page, 'console-translation')
+
+  await using app = await event.open({
+    path: '/walk/',
+    locale: 'nl-NL',
+    expected: /ERR_INTERNET_DISCONNECTED/,
+  })
+  const walk = app.page
+  await walk.locator('html[lang=nl]').waitFor()
+  await walk.getByRole('heading', { name: 'Welkom bij' }).waitFor()
+  // What is not translated.
+  await walk.getByLabel('Your name').fill('Lin')
+  await walk.getByRole('button', { name: 'Akkoord', exact: true }).click()
+  await walk.getByRole('button', { name: 'Meld je hier' }).waitFor()
+  await photograph(walk, 'walk-in-dutch')
+  await walk.evaluate(() => navigator.serviceWorker.ready)
+  await walk.waitForFunction(() => navigator.serviceWorker.controller !== null)
+  await walk.context().setOffline(true)
+  await walk.reload()
+  await walk.getByRole('button', { name: 'Meld je hier' }).waitFor()
+  await walk.context().setOffline(false)
+
+  await using map = await event.open({ path: '/', locale: 'nl-BE' })
+  await map.page.getByText('Nog niemand op de kaart.').first().waitFor({ timeout: FOLLOWS_MS })
+  await using link = await event.open({ path: `/s/${'x'.repeat(24)}`, locale: 'nl', expected: /410/ })
+  await link.page.getByRole('heading', { name: 'Deze link toont niets' }).waitFor()
+  await panel.getByRole('button', { name: 'Remove Nederlands' }).click()
+  await page.getByRole('dialog').getByRole('button', { name: 'Remove Nederlands' }).click()
+  await map.page.locator('html[lang=en]').waitFor({ timeout: FOLLOWS_MS })
+})
+
 test('a pilgrim who agreed is asked again when an owner changes the privacy notice, and reads it whole', async () => {
   await using app = await event.open({ path: '/walk/?lang=en', viewport: { width: 390, height: 844 } })
   await app.page.getByText('until you or the organisers delete it').waitFor()

@@ -1,7 +1,7 @@
 /** The public map in Chromium: what it shows, announces and stores. */
 import { expect, test } from 'bun:test'
 import { join } from 'node:path'
-import { Language } from '#shared/contracts/bot.ts'
+import { BuiltInLanguage } from '#shared/contracts/bot.ts'
 import { PAGE_WORDS } from '#shared/locales/by-language.ts'
 import { describeBothStacks } from '#tests/helpers/open-test-stack.ts'
 import { checkIn, flushed, newPilgrimId, setStatus, type TestStack } from '#tests/helpers/test-stack.ts'
@@ -232,7 +232,7 @@ describeBothStacks(
       'nothing serious for accessibility in any theme, language and width (long)',
       async () => {
         for (const viewport of [PHONE, DESK])
-          for (const [i, language] of Language.options.entries()) {
+          for (const [i, language] of BuiltInLanguage.options.entries()) {
             await using opened = await open({ path: `/?lang=${language}`, viewport })
             const { page } = opened
             await page.locator('.marker-front svg').waitFor()

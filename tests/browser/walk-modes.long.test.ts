@@ -6,7 +6,7 @@ import { expect, test } from 'bun:test'
 import type { Page } from 'playwright-core'
 import { MODES, type Mode } from '#proxy/pages/walk/state.ts'
 import { appIdOf, BYTES } from '#shared/core/rules/app-id.ts'
-import { Language } from '#shared/contracts/bot.ts'
+import { BuiltInLanguage } from '#shared/contracts/bot.ts'
 import { words as said } from '#shared/locales/en/walk.ts'
 import { PAGE_WORDS } from '#shared/locales/by-language.ts'
 import { post } from '#tests/helpers/pilgrim.ts'
@@ -157,7 +157,7 @@ describeOnServers('every mode', () => {
     await page.evaluate(() => history.replaceState(null, '', location.pathname + location.hash))
     await page.emulateMedia({ reducedMotion: 'reduce' })
     let english: readonly string[] = []
-    for (const language of ['en', ...Language.options.filter((one) => one !== 'en')]) {
+    for (const language of ['en', ...BuiltInLanguage.options.filter((one) => one !== 'en')]) {
       await page.evaluate((name) => localStorage.setItem('event-language', name), language)
       if (mode === 'opening') await page.reload()
       else await refresh(page)

@@ -4,7 +4,7 @@
  */
 import { expect, test } from 'bun:test'
 import type { Page } from 'playwright-core'
-import { Language } from '#shared/contracts/bot.ts'
+import { BuiltInLanguage } from '#shared/contracts/bot.ts'
 import { confirmEmergencyEndpoint, emergenciesEndpoint } from '#shared/contracts/emergencies.ts'
 import { dataOf } from '#tests/helpers/answers.ts'
 import { callAs, readAs, setStatus } from '#tests/helpers/test-stack.ts'
@@ -222,7 +222,7 @@ test.each(Object.keys(STATES))('in the state %p a thumb reaches the SOS on every
   await using phone = await STATES[state]!()
   const { page } = phone
   await page.evaluate(() => history.replaceState(null, '', location.pathname + location.hash))
-  for (const language of Language.options) {
+  for (const language of BuiltInLanguage.options) {
     await page.evaluate((name) => localStorage.setItem('event-language', name), language)
     await page.evaluate(() => dispatchEvent(new Event('online')))
     await page.locator(`html[lang=${language}] .sos-button`).waitFor()

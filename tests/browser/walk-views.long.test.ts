@@ -4,7 +4,7 @@
  */
 import { expect, test } from 'bun:test'
 import type { Page } from 'playwright-core'
-import { Language } from '#shared/contracts/bot.ts'
+import { BuiltInLanguage } from '#shared/contracts/bot.ts'
 import { trackSyncEndpoint } from '#shared/contracts/tracking.ts'
 import { bundleWorker } from '#proxy/pages/build/bundle.ts'
 import { PAGES } from '#proxy/pages/pages.ts'
@@ -125,7 +125,7 @@ describeOnServers('the views of the app', () => {
     expect((await bundleWorker(walkPage, '', [])).length).toBeLessThan(WORKER_BYTES)
   })
 
-  test.each(Language.options)('in %s', async (language) => {
+  test.each(BuiltInLanguage.options)('in %s', async (language) => {
     await using phone = await app.newPilgrim('王阿嬤')
     const { page, userId } = phone
     await dataOf(await syncTrack(app.stack, userId, northward(40, Date.now())), trackSyncEndpoint)

@@ -127,7 +127,7 @@ export const PUBLIC_ANSWERS: readonly PublicAnswer[] = [
   },
   {
     answers:
-      'readEventConfig readEventNotice readSurveyForm readRoute readApiIndex readIndex readOpenApi showDocs readDocsScript receiveWebhook',
+      'readEventConfig readEventNotice readSurveyForm readTranslatedWords readRoute readApiIndex readIndex readOpenApi showDocs readDocsScript receiveWebhook',
     reveals: 'nothing: they are the operators’ settings and files',
   },
 ]

@@ -10,7 +10,8 @@ import { environment, readConfig } from '#shared/runtime/config/config.ts'
 import { CARD_SIZE } from '#shared/contracts/cards.ts'
 import { readCommandLine } from '#shared/runtime/command-line.ts'
 import { type Level, LEVELS } from '#shared/core/rules/levels.ts'
-import { LEVEL_NAMES } from '#shared/locales/by-language.ts'
+import { BuiltInLanguage } from '#shared/contracts/bot.ts'
+import { serviceWords } from '#shared/locales/by-language.ts'
 import { languageFor } from '#shared/core/rules/languages.ts'
 import {
   type CardFacts,
@@ -46,15 +47,16 @@ function passedAt(km: number): CardRoute {
 
 function factsOf(level: Level, displayName: string | null, unlocked: boolean, language = 'zh-TW'): CardFacts {
   const next = LEVELS[level.level] ?? null
+  const spoken = languageFor([language], 'zh-Hant', BuiltInLanguage.options)
   const km = level.minKm + (next === null ? 1.25 : (next.minKm - level.minKm) * 0.62)
   return {
     eventName: '白沙屯媽祖徒步進香',
     eventDays: '2026.4.12–4.20',
     displayName,
-    language: languageFor([language], 'zh-Hant'),
+    language: spoken,
     pilgrimWord: pilgrimWord(language),
     level,
-    levelName: LEVEL_NAMES[languageFor([language], 'zh-Hant')][level.level - 1]!,
+    levelName: serviceWords({})(spoken).levels[level.level - 1]!,
     km: Math.round(km * 100) / 100,
     checkins: level.minCheckins + 2,
     carbonSavedKg: Math.round(km * 475) / 1_000,

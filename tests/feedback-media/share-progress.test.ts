@@ -1,6 +1,6 @@
 /** A pilgrim's progress, and its description on a link's page. */
 import { expect, test } from 'bun:test'
-import { Language } from '#shared/contracts/bot.ts'
+import { BuiltInLanguage, type Language } from '#shared/contracts/bot.ts'
 import { type Fix, progressOf, shownWay } from '#services/feedback-media/shares/progress.ts'
 import { liveMap, liveNext, liveState, shareTexts } from '#services/feedback-media/shares/share-page.ts'
 import type { ShareView } from '#services/feedback-media/shares/read-share.ts'
@@ -75,7 +75,7 @@ const viewOf = (line: readonly Fix[]): ShareView => ({
   live: { untilMs: NOW + 60 * MINUTE, progress: progressOf(line, { route, stations }, NOW), line },
 })
 
-test.each(Language.options)('the page says each state in %s', (language) => {
+test.each(BuiltInLanguage.options)('the page says each state in %s', (language) => {
   const texts = shareTexts(language, { event: 'E', name: null, timeZone: 'Asia/Taipei', nowMs: NOW })
   const { words } = texts
   const now = viewOf(walking(40, NOW - MINUTE))

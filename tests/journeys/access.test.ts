@@ -13,6 +13,7 @@ const PARAMETERS: Record<string, string> = {
   id: '999999999',
   key: 'nobodys',
   fingerprint: '0123456789ab',
+  language: 'nl',
 }
 const pathOf = ({ path }: Endpoint): string =>
   path.replaceAll(/:(\w+)/g, (_, name: string) => {
@@ -53,6 +54,8 @@ const OWNER = [
   'PUT /api/event/admin/settings/rehearsal',
   'PUT /api/event/admin/settings/route',
   'PUT /api/event/admin/settings/survey',
+  'PUT /api/event/admin/settings/translation',
+  'GET /api/event/admin/settings/translations/:language',
   'PUT /api/event/admin/settings/words',
   'GET /api/event/admin/users/:userId/export',
   'DELETE /api/event/admin/users/:userId',

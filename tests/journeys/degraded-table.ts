@@ -46,6 +46,8 @@ export const EXCEPTIONS: Readonly<Record<string, Outcomes>> = {
   '/api/event/config': ['whole', 'whole'],
   '/api/event/notice': ['whole', 'whole'],
   '/api/event/survey-form': ['whole', 'whole'],
+  '/api/event/words/:language': ['whole', 'whole'],
+  '/api/event/admin/settings/translations/:language': ['whole', 'whole'],
   '/api': ['whole', 'whole'],
   '/api/event': ['whole', 'whole'],
   '/api/event/docs': ['whole', 'whole'],

@@ -123,7 +123,9 @@ describeOnServers('reading', () => {
     const { id } = await dataOf(pushed, pushEndpoint)
     const { id: share } = await dataOf(await post(stack, 'shares', { user_id: userId }), createShareEndpoint)
     const { key } = await newTracker(stack, userId)
-    parameters = { userId, key, file: filename, id: id!, share }
+    const dutch = { language: 'nl', texts: { 'walk.back': 'Terug' }, version: 0 }
+    await callAs(stack, 'owner', 'PUT', 'admin/settings/translation', dutch)
+    parameters = { userId, key, file: filename, id: id!, share, language: 'nl' }
     await until(
       async () => (await ask(READING.find(({ path }) => path === '/api/event/data')!)).status === 200,
       'the live map',

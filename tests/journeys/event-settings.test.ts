@@ -6,8 +6,14 @@ import {
   eventNoticeEndpoint,
   type SurveyForm,
   surveyFormEndpoint,
+  translatedWordsEndpoint,
 } from '#shared/contracts/event-config.ts'
-import { eventSettingsEndpoint, setEventNameEndpoint } from '#shared/contracts/event-settings.ts'
+import {
+  eventSettingsEndpoint,
+  setEventNameEndpoint,
+  setTranslationEndpoint,
+  translationTableEndpoint,
+} from '#shared/contracts/event-settings.ts'
 import { type EventMap, mapEndpoint, routeEndpoint } from '#shared/contracts/map.ts'
 import { drawCardEndpoint } from '#shared/contracts/cards.ts'
 import { createShareEndpoint } from '#shared/contracts/shares.ts'
@@ -15,6 +21,7 @@ import { surveysEndpoint } from '#shared/contracts/reports.ts'
 import { submitEndpoint } from '#shared/contracts/survey.ts'
 import { checkInEndpoint } from '#shared/contracts/tracking.ts'
 import { LEVELS } from '#shared/core/rules/levels.ts'
+import { SHARE_WORDS } from '#shared/locales/by-language.ts'
 import { eventOf } from '#proxy/pages/build.ts'
 import { readConfig } from '#shared/runtime/config/config.ts'
 import { dataOf, sentenceOf } from '#tests/helpers/answers.ts'
@@ -42,6 +49,9 @@ const ROUTE = {
 const WATER = { lat: 52.05, lng: 5.8, kind: 'water', names: { en: 'Well' }, hours: '06:00–22:00' }
 const PLACES = [{ lat: 52.03, lng: 5.801, kind: 'toilet', names: {}, hours: null }, WATER]
 
+const TOO_MANY_TEXTS = Object.fromEntries(
+  Array.from({ length: 95 }, (_, i) => [`walk.${i}`, 'x'.repeat(980)]),
+)
 const TEXT = { kind: 'text', ask: { en: 'What?' }, choices: [] }
 const CHOICE = { value: 'a', names: { en: 'A' } }
 
@@ -129,6 +139,95 @@ describeBothStacks(
       await until(async () => (await languageOfPage('zh-CN')) === 'zh-Hant', 'the page of links to follow')
       expect(await languageOfPage('ja')).toBe('ja')
       expect(await languageOfPage('ko, fr;q=0.5')).toBe('en')
+    })
+
+    test('offers a further language with the words that the owner has uploaded, without those that are wrong', async () => {
+      const { version, languages: before } = await settings()
+      const words = {
+        'bot.rehearsal': 'Repetitie: {event}',
+        'share.goneTitle': 'Deze link toont niets',
+        'walk.welcome.title': 'Welkom bij {event}',
+        'walk.checkIn.total': '{checkIns} keer',
+      }
+      const wrong = { 'walk.back': '<i>Terug</i>', 'map.near': 'bij', 'map.nowhere': 'nergens' }
+      const body = { language: 'nl', texts: { ...words, ...wrong }, version }
+      expect((await callAs(stack, 'manager', 'PUT', 'admin/settings/translation', body)).status).toBe(403)
+      const set = await dataOf(await put('translation', body), setTranslationEndpoint)
+      expect(set.left_out.map(({ key, fault, detail }) => [key, fault, detail])).toEqual([
+        ['walk.back', 'markup', '<'],
+        ['map.near', 'placeholder-lost', '{station}'],
+        ['map.nowhere', 'unknown-key', ''],
+      ])
+      expect(set.languages.value).toEqual({
+        ...before.value,
+        languages: [...before.value.languages, 'nl'],
+        translations: { nl: words },
+      })
+      expect((await config()).languages).toContain('nl')
+      expect(await dataOf(await stack.fetch('/api/event/words/nl'), translatedWordsEndpoint)).toEqual({
+        language: 'nl',
+        texts: words,
+        parameters: {
+          'bot.rehearsal': ['event'],
+          'walk.welcome.title': ['event'],
+          'walk.checkIn.total': ['#checkIns'],
+        },
+      })
+      expect((await stack.fetch('/api/event/words/fr')).status).toBe(404)
+      const link = async () =>
+        (await stack.fetch('/s/nobody', { headers: { 'Accept-Language': 'nl-BE' } })).text()
+      // Each service follows by itself.
+      await until(async () => (await link()).includes('<html lang="nl"'), 'the page of links to follow')
+      expect(await link()).toContain(words['share.goneTitle'])
+      // What is not translated.
+      expect(await link()).toContain(SHARE_WORDS.en.gone)
+      const { rows } = await dataOf(
+        await readAs(stack, 'owner', 'admin/settings/translations/nl'),
+        translationTableEndpoint,
+      )
+      expect(rows.find(({ key }) => key === 'walk.welcome.title')).toEqual({
+        key: 'walk.welcome.title',
+        english: 'Welcome to {event}',
+        own: '歡迎參加{event}',
+        text: words['walk.welcome.title'],
+        placeholders: ['event'],
+        max: expect.any(Number),
+      })
+      const { items } = await dataOf(
+        await readAs(stack, 'owner', 'admin/audit?action=set-event&limit=1'),
+        auditEndpoint,
+      )
+      expect(items[0]!.details).toMatchObject({
+        part: 'languages',
+        changes: { translations: { to: { nl: words } } },
+      })
+    })
+
+    test('keeps a translation that another owner has changed, and one that is in use', async () => {
+      const {
+        version,
+        languages: { value },
+      } = await settings()
+      const texts = { 'walk.back': 'Terug' }
+      const stale = { language: 'nl', texts, version: version - 1 }
+      expect(await sentenceOf(await put('translation', stale), 409, 'conflict')).toContain('translations')
+      const own = { language: 'nl', languages: value.languages }
+      expect((await put('languages', { ...own, version })).status).toBe(200)
+      expect((await settings()).languages.value.translations).toEqual(value.translations)
+      const large = { language: 'nl', texts: TOO_MANY_TEXTS, version: version + 1 }
+      expect(await sentenceOf(await put('translation', large), 400, 'invalid-request')).toContain(
+        '90000 bytes',
+      )
+      const removed = { language: 'nl', texts: {}, version: version + 1 }
+      expect(await sentenceOf(await put('translation', removed), 400, 'invalid-request')).toContain(
+        'own language',
+      )
+      const back = { language: value.language, languages: value.languages, version: version + 1 }
+      expect((await put('languages', back)).status).toBe(200)
+      expect((await put('translation', { ...removed, version: version + 2 })).status).toBe(200)
+      const { languages } = await settings()
+      expect([languages.value.languages.includes('nl'), languages.value.translations]).toEqual([false, {}])
+      expect((await put('languages', { ...own, version: version + 3 })).status).toBe(400)
     })
 
     test('walks the route that the owner has saved: map, app, stations, arrival times and area follow', async () => {
@@ -353,6 +452,14 @@ describeBothStacks(
       ['contact', { emergency_number: null, organiser_phone: '12' }, 'organiser_phone'],
       ['languages', { language: 'ja', languages: ['en'] }, 'languages'],
       ['languages', { language: 'nl', languages: ['en'] }, 'language'],
+      ['languages', { language: 'en', languages: ['en', 'nl'] }, 'languages'],
+      ['translation', { language: 'en-GB', texts: { 'walk.back': 'Back' } }, 'built in'],
+      ['translation', { language: 'he', texts: { 'walk.back': 'x' } }, 'right to left'],
+      ['translation', { language: 'xq', texts: { 'walk.back': 'x' } }, 'no language has the tag'],
+      ['translation', { language: 'Dutch', texts: { 'walk.back': 'x' } }, 'tag of a language'],
+      ['translation', { language: 'nl', texts: { back: 'Terug', '<': 'x' } }, 'texts'],
+      ['translation', { language: 'nl', texts: { 'walk.none': 'Niets' } }, 'none of the 1'],
+      ['translation', { language: 'nl', texts: { 'walk.back': 'x'.repeat(1_001) } }, 'texts'],
     ])('refuses a wrong %s: %p', async (part, body, field) => {
       const { version } = await settings()
       const refused = await put(part, { ...body, version })
@@ -372,11 +479,14 @@ describe.skipIf(embeddedOnly)('a replica that was away', () => {
       const { version } = await dataOf(await readAs(stack, 'owner', 'admin/settings'), eventSettingsEndpoint)
       const body = { names: NAMES, starts_at: null, ends_at: null, version }
       expect((await callAs(stack, 'owner', 'PUT', 'admin/settings/name', body)).status).toBe(200)
+      const dutch = { language: 'nl', texts: { 'walk.back': 'Terug' }, version }
+      expect((await callAs(stack, 'owner', 'PUT', 'admin/settings/translation', dutch)).status).toBe(200)
       await away.restart()
       for (const url of stack.urlsOf('tracking'))
         await until(async () => {
           const read = (await (await fetch(`${url}/api/event/map`)).json()) as { data: EventMap }
-          return read.data.event.names.en === NAMES.en
+          const { names, languages } = read.data.event
+          return names.en === NAMES.en && languages.includes('nl')
         }, `${url} to follow`)
       // The pages of containers are built with it too.
       const environment = { ...ENVIRONMENT, DATABASE_URL: stack.databaseUrl }

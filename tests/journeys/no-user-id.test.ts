@@ -15,7 +15,15 @@ import { dataOf } from '#tests/helpers/answers.ts'
 import { describeBothStacks } from '#tests/helpers/open-test-stack.ts'
 import { lineUser } from '#tests/helpers/line-server.ts'
 import { MINUTE, post } from '#tests/helpers/pilgrim.ts'
-import { checkIn, flushed, newAppId, newPilgrimId, PLACE, syncTrack } from '#tests/helpers/test-stack.ts'
+import {
+  callAs,
+  checkIn,
+  flushed,
+  newAppId,
+  newPilgrimId,
+  PLACE,
+  syncTrack,
+} from '#tests/helpers/test-stack.ts'
 import { newTracker } from '#tests/helpers/trackers.ts'
 import { until } from '#tests/helpers/wait.ts'
 
@@ -114,6 +122,8 @@ describeBothStacks(
       people.push(...(await Promise.all(ids.map(take))))
       const upload = await stack.fetch('/api/event/feedback-upload', { method: 'POST', body: png(2, 2) })
       screenshot = (await dataOf(upload, uploadScreenshotEndpoint)).filename
+      const dutch = { language: 'nl', texts: { 'walk.back': 'Terug' }, version: 0 }
+      await callAs(stack, 'owner', 'PUT', 'admin/settings/translation', dutch)
       await flushed(stack)
       const map = await until(
         async () => {
@@ -137,7 +147,12 @@ describeBothStacks(
         '/api/event/og/:file': `${userId}.png`,
         '/api/event/feedback-image/:file': screenshot,
       }
-      const values: Readonly<Record<string, string | undefined>> = { userId, key, file: files[path] }
+      const values: Readonly<Record<string, string | undefined>> = {
+        userId,
+        key,
+        file: files[path],
+        language: 'nl',
+      }
       const filled = path.replaceAll(/:(\w+)/g, (_, name: string) => {
         const value = values[name]
         if (value === undefined) throw new Error(`${path}: no value for ${name}`)

@@ -1,6 +1,6 @@
 /** Share links: what they show, to whom, and that they end at once. */
 import { expect, test } from 'bun:test'
-import { Language } from '#shared/contracts/bot.ts'
+import { BuiltInLanguage } from '#shared/contracts/bot.ts'
 import {
   changeShareEndpoint,
   createShareEndpoint,
@@ -97,7 +97,7 @@ describeBothStacks(
 
     test('the page is in the reader’s language, and its policy allows style and script of the service alone', async () => {
       const { id } = await create(newPilgrimId())
-      for (const language of Language.options) {
+      for (const language of BuiltInLanguage.options) {
         for (const answer of [
           await page(id, { 'Accept-Language': language }),
           await page(id, { 'Accept-Language': 'fr' }, `?lang=${language}`),

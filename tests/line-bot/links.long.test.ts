@@ -1,8 +1,9 @@
 /** Follows every link that the bot sends, and checks the page behind it. */
 import { afterAll, expect, test } from 'bun:test'
-import { BotAction, Language } from '#shared/contracts/bot.ts'
+import { BotAction, BuiltInLanguage } from '#shared/contracts/bot.ts'
 import { policyOf } from '#proxy/pages/pages.ts'
 import { designMenu } from '#services/line-bot/bot/rich-menu.ts'
+import { serviceWords } from '#shared/locales/by-language.ts'
 import { checkIn } from '#tests/helpers/test-stack.ts'
 import { lineSettings, lineUser, type Sent, startLineServer } from '#tests/helpers/line-server.ts'
 import { deliver, lineEvent } from '#tests/helpers/line-webhook.ts'
@@ -24,6 +25,12 @@ function linksIn(value: unknown): string[] {
   })
 }
 
+const EVENT = {
+  language: 'zh-Hant',
+  languages: BuiltInLanguage.options,
+  wordsFor: serviceWords({}),
+}
+
 describeBothStacks(
   'links',
   (stack) => {
@@ -32,12 +39,10 @@ describeBothStacks(
 
     test('each link of the bot, its share text and its menu leads to a page or a picture', async () => {
       const links = new Set<string>(
-        Language.options.flatMap((language) =>
-          linksIn(designMenu(language, { language: 'zh-Hant', languages: Language.options }).request),
-        ),
+        BuiltInLanguage.options.flatMap((language) => linksIn(designMenu(language, EVENT).request)),
       )
       let person = 0xb000
-      for (const language of Language.options) {
+      for (const language of BuiltInLanguage.options) {
         const userId = lineUser(++person + (stack.kind === 'real' ? 100 : 0))
         line.profiles.set(userId, { displayName: `P${person}`, language })
         await checkIn(stack, userId)
@@ -57,7 +62,7 @@ describeBothStacks(
         for (const { messages } of replies()) for (const link of linksIn(messages)) links.add(link)
       }
       const ours = [...links].filter((link) => link.startsWith(OURS))
-      expect(ours.length).toBeGreaterThanOrEqual(1 + Language.options.length)
+      expect(ours.length).toBeGreaterThanOrEqual(1 + BuiltInLanguage.options.length)
       for (const link of links)
         if (!link.startsWith(OURS)) expect(link).toStartWith('https://line.me/R/share?text=')
       for (const link of ours) {
@@ -72,7 +77,11 @@ describeBothStacks(
     })
 
     test('the page behind a link names the event, for people and for previews, and loads nothing from other sites', async () => {
-      for (const query of ['', '?liff.state=%2F&lang=', ...Language.options.map((one) => `?lang=${one}`)]) {
+      for (const query of [
+        '',
+        '?liff.state=%2F&lang=',
+        ...BuiltInLanguage.options.map((one) => `?lang=${one}`),
+      ]) {
         const answer = await page(`/${query}`, { 'Accept-Language': 'fr' })
         expect([query, answer.status]).toEqual([query, 200])
         const html = await answer.text()

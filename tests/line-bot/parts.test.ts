@@ -1,7 +1,7 @@
 /** The bot's pure parts. */
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { BotAction, Language } from '#shared/contracts/bot.ts'
+import { BuiltInLanguage, BotAction, type Language } from '#shared/contracts/bot.ts'
 import type { Cause } from '#shared/service/alerts/health-checks.ts'
 import { decide, type Incident } from '#shared/service/alerts/when-to-alert.ts'
 import { LEVELS } from '#shared/core/rules/levels.ts'
@@ -74,7 +74,7 @@ describe('keywords', () => {
   ] as const)('%p asks for %p', (text, action) => expect(wishOfText(text)).toBe(action))
 
   test('every label of a button is also a keyword', () => {
-    for (const language of Language.options)
+    for (const language of BuiltInLanguage.options)
       for (const action of BotAction.options)
         expect([language, action, wishOfText(BOT_WORDS[language].labels[action])]).toEqual([
           language,
@@ -107,7 +107,7 @@ test('all answers stay within LINE’s limits, for any event name and figures', 
   })
   fc.assert(
     fc.property(
-      fc.constantFrom(...Language.options),
+      fc.constantFrom(...BuiltInLanguage.options),
       fc.constantFrom(...BotAction.options),
       fc.string({ minLength: 1, maxLength: 300, unit: 'grapheme' }),
       fc.option(figures),
@@ -158,7 +158,7 @@ test('figures without pending points are marked as incomplete, in every language
     card: null,
     surveyCompleted: false,
   }
-  for (const language of Language.options)
+  for (const language of BuiltInLanguage.options)
     for (const action of ['level', 'carbon'] as const) {
       const words = BOT_WORDS[language]
       const said = (known: typeof figures) => JSON.stringify(replyTo(action, words, places, known))
@@ -182,7 +182,7 @@ test('an answer depends on what is known of the pilgrim', () => {
     card: null,
     surveyCompleted: false,
   }
-  for (const language of Language.options) {
+  for (const language of BuiltInLanguage.options) {
     const words = BOT_WORDS[language]
     const said = (...args: [action: 'help' | 'level' | 'share', event?: string, checkins?: number]) => {
       const [action, event = 'Walk', checkins = 0] = args

@@ -1,11 +1,18 @@
 /** The areas of the rich menu. */
 import { describe, expect, test } from 'bun:test'
 import { designMenu } from '#services/line-bot/bot/rich-menu.ts'
-import { Language } from '#shared/contracts/bot.ts'
+import { serviceWords } from '#shared/locales/by-language.ts'
+import { BuiltInLanguage } from '#shared/contracts/bot.ts'
+
+const EVENT = {
+  language: 'zh-Hant',
+  languages: BuiltInLanguage.options,
+  wordsFor: serviceWords({}),
+}
 
 describe('rich menu', () => {
-  test.each(Language.options)('every place of the picture in %s belongs to one area', (language) => {
-    const { size, areas } = designMenu(language, { language: 'zh-Hant', languages: Language.options }).request
+  test.each(BuiltInLanguage.options)('every place of the picture in %s belongs to one area', (language) => {
+    const { size, areas } = designMenu(language, EVENT).request
     const [width, height] = [size!.width!, size!.height!]
     const bounds = areas!.map((area) => area.bounds as Required<NonNullable<typeof area.bounds>>)
     const areasAt = (x: number, y: number): number[] =>

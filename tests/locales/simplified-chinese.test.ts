@@ -6,7 +6,7 @@ import { describe, expect, test } from 'bun:test'
 import { readdirSync, readFileSync } from 'node:fs'
 import { Converter } from 'opencc-js/t2cn'
 import { counties, TAIWAN, towns } from '#shared/runtime/taiwan.ts'
-import { BotAction, Language } from '#shared/contracts/bot.ts'
+import { BuiltInLanguage, BotAction } from '#shared/contracts/bot.ts'
 import { DEFAULT_SLOTS } from '#shared/service/line/scheduled-notifications.ts'
 import { BOT_WORDS, LEVEL_NAMES } from '#shared/locales/by-language.ts'
 import { UNITS } from '#shared/locales/units.ts'
@@ -88,7 +88,7 @@ test('the bot answers in simplified characters, with the names of the levels tha
   ]
   expectSimplified(JSON.stringify(answers))
   expectSimplified([words.paused(null), words.summaryTitle('E'), words.summary(1, 2, 3, 4)].join())
-  for (const language of Language.options)
+  for (const language of BuiltInLanguage.options)
     for (const level of LEVELS)
       expect(JSON.stringify(replyTo('level', BOT_WORDS[language], places, { ...figures, level }))).toContain(
         `"${level.icon} ${LEVEL_NAMES[language][level.level - 1]}"`,

@@ -1,7 +1,13 @@
 /** The language that a reader gets, for any phone language. */
 import { describe, expect, test } from 'bun:test'
-import { Language } from '#shared/contracts/bot.ts'
-import { acceptedTags, languageFor, textFor } from '#shared/core/rules/languages.ts'
+import { BuiltInLanguage, type Language } from '#shared/contracts/bot.ts'
+import { acceptedTags, languageFor as languageOf, textFor } from '#shared/core/rules/languages.ts'
+
+const languageFor = (
+  tags: readonly (string | null)[],
+  own: Language,
+  offered: readonly Language[] = BuiltInLanguage.options,
+): Language => languageOf(tags, own, offered)
 
 describe('a reader of an event in traditional Chinese', () => {
   test.each([
@@ -57,6 +63,9 @@ test('a language that the event does not offer is English, and Chinese the form 
   const offered = ['zh-Hant', 'ja'] as const
   expect(languageFor(['zh-CN'], 'zh-Hant', offered)).toBe('zh-Hant')
   expect(languageFor(['ko', 'ja'], 'zh-Hant', offered)).toBe('ja')
+  expect(languageFor(['nl-BE', 'ja'], 'zh-Hant', [...offered, 'nl'])).toBe('nl')
+  expect(languageFor(['pt', 'ja'], 'zh-Hant', [...offered, 'pt-BR'])).toBe('pt-BR')
+  expect(languageFor(['nl', 'ja'], 'zh-Hant', offered)).toBe('ja')
   expect(languageFor(['en'], 'zh-Hant', offered)).toBe('en')
   expect(languageFor(['ja', 'zh-TW'], 'zh-Hans', ['zh-Hans'])).toBe('zh-Hans')
   expect(languageFor(['zh-TW', 'ja'], 'en', ['en'])).toBe('en')
@@ -74,7 +83,7 @@ test.each([
   ],
   [{}, { 'zh-Hant': undefined, 'zh-Hans': undefined, en: undefined, ja: undefined }],
 ] as const)('of the texts %p each reader gets one that they understand', (texts, expected) =>
-  expect(Object.fromEntries(Language.options.map((reader) => [reader, textFor(texts, reader)]))).toEqual(
-    expected,
-  ),
+  expect(
+    Object.fromEntries(BuiltInLanguage.options.map((reader) => [reader, textFor(texts, reader)])),
+  ).toEqual(expected),
 )

@@ -1,7 +1,7 @@
 /** Distance and level as displayed on the card and in the bot’s answer, and the remaining requirements. */
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { Language } from '#shared/contracts/bot.ts'
+import { BuiltInLanguage } from '#shared/contracts/bot.ts'
 import type { Content } from '#shared/runtime/picture-renderer/element.ts'
 import { LEVELS, levelOf, nextLevel } from '#shared/core/rules/levels.ts'
 import { roundKm } from '#shared/core/rules/rounding.ts'
@@ -61,7 +61,7 @@ const hundredths = (text: string): number => Math.round(Number(text) * 100)
 
 test('a card and the bot tell one distance; with what the bot says is needed it is exactly the next level’s', () => {
   fc.assert(
-    fc.property(distances, fc.constantFrom(...Language.options), (mm, language) => {
+    fc.property(distances, fc.constantFrom(...BuiltInLanguage.options), (mm, language) => {
       const level = levelOf(mm, CHECKINS)
       const minimum = LEVELS[level.level]?.minKm
       const card = textsOf(shareCard(factsOf(mm), null))

@@ -67,6 +67,7 @@ export const LEFT_OUT = [
   '/api/event/config',
   '/api/event/notice',
   '/api/event/survey-form',
+  '/api/event/words/:language',
 ]
 
 const MINUTE_MS = 60_000

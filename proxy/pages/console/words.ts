@@ -9,7 +9,7 @@ export type { ConsoleWords } from '#shared/locales/words.ts'
 const traditional = () => import('#shared/locales/zh-hant/console.ts')
 const english = () => import('#shared/locales/en/console.ts')
 
-export const words = createWords<ConsoleWords>({
+export const words = createWords<ConsoleWords>('console', {
   'zh-Hant': traditional,
   'zh-Hans': traditional,
   en: english,

@@ -4,18 +4,19 @@ import { Segments } from '../design/button.tsx'
 import { chooseLanguage, language, LANGUAGES, offered, pageWords } from './language.ts'
 import { chooseLetters, chooseTheme, LETTERS, letters, type Theme, theme, THEMES } from './theme.ts'
 
-const isChoice = ({ value }: { readonly value: Language }): boolean =>
-  value === 'en' || value === language.value || offered.value.includes(value)
+/** A language as its readers call it. */
+export const languageName = (of: Language): string =>
+  LANGUAGES[of] ?? new Intl.DisplayNames(of, { type: 'language' }).of(of)!
 
 export const LanguageSwitch = () => (
   <select
     aria-label={pageWords.value.language}
     value={language.value}
-    onChange={({ currentTarget }) => void chooseLanguage(currentTarget.value as Language)}
+    onChange={({ currentTarget }) => void chooseLanguage(currentTarget.value)}
   >
-    {LANGUAGES.filter(isChoice).map(({ value, text }) => (
+    {[...new Set([...offered.value, language.value, 'en'])].map((value) => (
       <option key={value} value={value} lang={value}>
-        {text}
+        {languageName(value)}
       </option>
     ))}
   </select>

@@ -42,6 +42,7 @@ function restore(): void {
     setClock(startsMs < asOfMs ? asOfMs + GONE_MS : startsMs)
     route.value = stored.route
     news.value = stored.news
+    offerLanguages(stored.news.event)
   } catch {
     // The stored value has another release's format: the next answer replaces it.
     remember(NAME, null)

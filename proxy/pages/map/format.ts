@@ -2,14 +2,14 @@
 import { words } from './words.ts'
 import type { EventMap, EventRoute } from '#shared/client/index.ts'
 import { language } from '../frame/language.ts'
-import { figure, UNITS } from '#shared/locales/units.ts'
+import { figure, unitsOf } from '#shared/locales/units.ts'
 import { nowMs, route, timeZone } from './state.ts'
 import { type PlaceOnRoute, stationsAround } from './stations-around.ts'
 
 const HOUR_MS = 3_600_000
 const DAY_MS = 24 * HOUR_MS
 
-export const kmText = (value: number): string => `${figure(value)} ${UNITS[language.value].km}`
+export const kmText = (value: number): string => `${figure(value)} ${unitsOf(language.value).km}`
 
 const dayOf = (ms: number): string =>
   new Intl.DateTimeFormat('en-CA', { dateStyle: 'short', timeZone: timeZone.value }).format(ms)

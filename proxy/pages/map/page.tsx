@@ -17,7 +17,7 @@ import { counties, over, towns } from './scene.ts'
 import { data, eventName, followed, isScreen, route } from './state.ts'
 import { MyStation, Next, Stations } from './stations.tsx'
 import { WallPage } from './wall.tsx'
-import { language, pageWords } from '../frame/language.ts'
+import { language, pageWords, wordsIn } from '../frame/language.ts'
 
 /** The names and borders of towns are large, and only shown at close range; so are places along the way. */
 const LATER_MS = 1_500
@@ -85,7 +85,7 @@ const loadLater = () => {
   void loadAtlas(data.files['towns'], (shapes) => (towns.value = shapes))
   // Without a network there are none until the next visit.
   import('./places.ts').then(
-    ({ showPlaces }) => showPlaces(route, language, over, worldX, worldY),
+    ({ showPlaces }) => showPlaces(route, language, over, wordsIn, worldX, worldY),
     () => undefined,
   )
 }

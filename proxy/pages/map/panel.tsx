@@ -35,7 +35,7 @@ export const StandingBadge = () => (
 /** Notices above everything else: the age of the news, a pause, and the organisers' message. */
 export function Notices() {
   const map = news.value
-  const message = map && (map.messages?.[language.value] ?? map.message)
+  const message = map && (map.messages?.[language.value] ?? map.messages?.['en'] ?? map.message)
   return (
     <output class="notices">
       {freshness.value === 'old' || freshness.value === 'gone' ? <Age /> : null}
@@ -75,14 +75,17 @@ const ownMessage = ({ status, totals, event: { starts_at } }: EventMap): string 
 export const nobodyText = ({ event }: EventMap): string =>
   `${words.value.nobody} ${words.value.crowdNote(event.crowd)}`
 
+function agoText(minutes: number): string {
+  const { ago } = words.value
+  if (minutes < 60) return ago.minutes(minutes)
+  return minutes < 1440 ? ago.hours(Math.round(minutes / 60)) : ago.days(Math.round(minutes / 1440))
+}
+
 const Age = () => (
   <p class="notice danger">
     <span>
       {connected.value ? null : <span class="block">{pageWords.value.offline}</span>}
-      {words.value.old(
-        clock(news.value!.as_of),
-        words.value.ago(Math.max(1, Math.floor(ageMs.value / 60_000))),
-      )}
+      {words.value.old(clock(news.value!.as_of), agoText(Math.max(1, Math.floor(ageMs.value / 60_000))))}
       {freshness.value === 'gone' ? <span class="block">{words.value.tooOld}</span> : null}
     </span>
   </p>

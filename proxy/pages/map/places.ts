@@ -4,18 +4,24 @@
  */
 import type { ReadonlySignal, Signal } from '@preact/signals'
 import type { EventRoute } from '#shared/client/index.ts'
-import type { Language } from '#shared/contracts/bot.ts'
+import type { BuiltInLanguage, Language } from '#shared/contracts/bot.ts'
 import type { PlacesWords } from '#shared/locales/words.ts'
 import { PLACE_ICONS } from '../design/place-icons.ts'
 import { drawPlaces } from './draw-places.ts'
 import type { Scene } from './painter.ts'
 
-const WORDS: Readonly<Record<Language, () => Promise<{ readonly words: PlacesWords }>>> = {
+const WORDS = {
   'zh-Hant': () => import('#shared/locales/zh-hant/places.ts'),
   'zh-Hans': () => import('#shared/locales/zh-hans/places.ts'),
   ja: () => import('#shared/locales/ja/places.ts'),
   en: () => import('#shared/locales/en/places.ts'),
-}
+} satisfies Record<BuiltInLanguage, () => Promise<{ readonly words: PlacesWords }>>
+
+type WordsIn = (
+  language: Language,
+  path: string,
+  files: typeof WORDS,
+) => Promise<{ readonly words: PlacesWords }>
 
 type Places = NonNullable<EventRoute['places']>
 
@@ -30,6 +36,7 @@ export function showPlaces(
   route: ReadonlySignal<EventRoute | null>,
   language: ReadonlySignal<Language>,
   over: Signal<Scene['over']>,
+  wordsIn: WordsIn,
   worldX: (lng: number) => number,
   worldY: (lat: number) => number,
 ): void {
@@ -44,7 +51,7 @@ export function showPlaces(
   const list = async (places: Places): Promise<void> => {
     const reader = language.peek()
     // Without a network the words are loaded at the next change.
-    const loaded = await WORDS[reader]().catch(() => null)
+    const loaded = await wordsIn(reader, 'places', WORDS).catch(() => null)
     if (loaded === null || places !== placesOf(route.peek()) || reader !== language.peek()) return
     section.replaceChildren(...(places.length === 0 ? [] : listOf(places, loaded.words, reader)))
     attach()

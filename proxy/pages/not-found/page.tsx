@@ -5,7 +5,7 @@ import { LanguageSwitch } from '../frame/switches.tsx'
 import type { NotFoundWords } from '#shared/locales/words.ts'
 import { createWords } from '../frame/language.ts'
 
-const words = createWords<NotFoundWords>({
+const words = createWords<NotFoundWords>('not-found', {
   'zh-Hant': () => import('#shared/locales/zh-hant/not-found.ts'),
   'zh-Hans': () => import('#shared/locales/zh-hans/not-found.ts'),
   ja: () => import('#shared/locales/ja/not-found.ts'),

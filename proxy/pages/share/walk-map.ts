@@ -1,6 +1,5 @@
 /** The map on the page of a link: the way walked, the route with its stations, and where the pilgrim is. */
 import type { EventRoute } from '#shared/client/index.ts'
-import type { Language } from '#shared/contracts/bot.ts'
 import type { Ground } from '../map/draw-ground.ts'
 import { drawWay } from '../map/draw-way.ts'
 import { LAND, loadAtlas, placedStations } from '../map/ground.ts'
@@ -31,7 +30,7 @@ class LiveMap {
     stations: [],
     mine: null,
     walkedKm: null,
-    language: document.documentElement.lang as Language,
+    language: document.documentElement.lang,
   }
   #line: Shape | null = null
   #bounds: Bounds = LAND

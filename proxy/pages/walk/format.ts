@@ -1,6 +1,6 @@
 /** Times and numbers as shown to the pilgrim, in the event's time zone. */
 import { language } from '../frame/language.ts'
-import { carbonIn, figure, UNITS, type Units } from '#shared/locales/units.ts'
+import { carbonIn, figure, unitsOf, type Units } from '#shared/locales/units.ts'
 import type { WalkWords } from '#shared/locales/words.ts'
 import { ROUGH_M } from '#shared/core/rules/geo.ts'
 import { pageData } from '../frame/page-data.ts'
@@ -36,7 +36,7 @@ export const dayText = (day: string): string =>
 const withUnit = (text: string, unit: keyof Units): string => `${text}\u00a0${unitText(unit)}`
 
 /** A unit in the reader's language. */
-export const unitText = (unit: keyof Units): string => UNITS[language.value][unit]
+export const unitText = (unit: keyof Units): string => unitsOf(language.value)[unit]
 
 /** Carbon in kilograms, with its unit. */
 export function carbonText(kg: number): string {

@@ -10,6 +10,7 @@ import {
 import { time, timeOrNull } from '#shared/contracts/fields.ts'
 import { lockSettings, partsAfter, readVersions, type StoredPart } from '#shared/pilgrims/event-settings.ts'
 import { routeOfPart } from '#shared/pilgrims/event-route.ts'
+import { isBuiltIn } from '#shared/locales/by-language.ts'
 import { conflict, invalid } from '#shared/runtime/refusal.ts'
 import { type Acting, audit } from '#shared/service/security/audit-log.ts'
 import type { ServiceContext } from '#shared/service/context.ts'
@@ -42,11 +43,26 @@ export async function readSettings({ config, db }: ServiceContext): Promise<Even
  * @param version settings version on which the change is based
  * @throws Refusal 409 when another operator has changed the part since that version, naming the fields
  */
-export async function setPart<P extends EventPart>(
+export const setPart = <P extends EventPart>(
   context: ServiceContext,
   operator: Acting,
   part: P,
   { version, ...given }: Given<P> & { readonly version: number },
+): Promise<EventSettings> =>
+  changePart(context, operator, part, { version, changed: (before) => ({ ...before, ...given }) })
+
+interface PartChange<P extends EventPart> {
+  readonly version: number
+  /** The part's new value. */
+  readonly changed: (before: EventParts[P]) => EventParts[P]
+}
+
+/** Changes a part, as `setPart` does. */
+export async function changePart<P extends EventPart>(
+  context: ServiceContext,
+  operator: Acting,
+  part: P,
+  { version, changed }: PartChange<P>,
 ): Promise<EventSettings> {
   const { config, db, event, now } = context
   await db.transaction(async (tx) => {
@@ -58,7 +74,7 @@ export async function setPart<P extends EventPart>(
         rows.filter((row) => row.version <= last),
       )[part]
     const before = valueAt(Infinity)
-    const value: EventParts[P] = { ...before, ...given }
+    const value = changed(before)
     checkPart(value)
     const isSet = rows.some((row) => row.part === part)
     if (isSet && isDeepStrictEqual(before, value)) return
@@ -78,16 +94,25 @@ export async function setPart<P extends EventPart>(
 /** A part from a client: an earlier release omits newer fields, which then stay unchanged. */
 type Given<P extends EventPart> = P extends 'route'
   ? Omit<RoutePart, 'places'> & { readonly places?: RoutePart['places'] | undefined }
-  : EventParts[P]
+  : P extends 'languages'
+    ? Omit<EventParts['languages'], 'translations'>
+    : EventParts[P]
 
 /** @throws Refusal 400 for faults that no single field reveals */
 function checkPart(value: EventParts[EventPart]): void {
   if ('starts_at' in value && value.starts_at !== null && value.ends_at !== null)
     if (Date.parse(value.ends_at) <= Date.parse(value.starts_at))
       throw invalid('ends_at: must be after starts_at')
-  if ('languages' in value && !value.languages.includes(value.language))
-    throw invalid('languages: must have the event’s own language')
+  if ('languages' in value) checkLanguages(value)
   if ('lines' in value) checkRoute(value)
+}
+
+/** @throws Refusal 400 without the event's own language, or for a language without words */
+function checkLanguages({ language, languages, translations }: EventParts['languages']): void {
+  if (!languages.includes(language)) throw invalid('languages: must have the event’s own language')
+  const unknown = languages.find((one) => !isBuiltIn(one) && !Object.hasOwn(translations, one))
+  if (unknown !== undefined)
+    throw invalid(`languages: there are no words in ${unknown}. Upload a translation first`)
 }
 
 /** Starts or ends a rehearsal. @throws as `setPart` */

@@ -11,7 +11,7 @@ import { publishStatus } from '#shared/pilgrims/kv-copies.ts'
 import { type Acting, audit } from '#shared/service/security/audit-log.ts'
 import type { ServiceContext } from '#shared/service/context.ts'
 import { type Event, SUBSCRIBERS } from '#shared/contracts/events.ts'
-import { Language } from '#shared/contracts/bot.ts'
+import type { Language } from '#shared/contracts/bot.ts'
 import { ActivityStatus, time } from '#shared/contracts/fields.ts'
 import type {
   Activity,
@@ -174,7 +174,7 @@ function givenText(
 
 /** Canonical order of the languages for the comparison: the database uses its own. */
 const textOf = (messages: StatusMessages | null): string =>
-  JSON.stringify(Language.options.map((of) => messages?.[of] ?? null))
+  JSON.stringify(Object.entries(messages ?? {}).toSorted(([a], [b]) => (a < b ? -1 : 1)))
 
 // Ends the event in one transaction, which writes a domain event. Its subscribers do everything else, so that it
 // continues after any restart.

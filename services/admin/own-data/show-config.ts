@@ -1,10 +1,14 @@
 /** The settings that an app needs at its start. It is answered even when all stores are unavailable. */
 import type { ServiceContext } from '#shared/service/context.ts'
-import type { EventConfig, EventNotice, SurveyForm } from '#shared/contracts/event-config.ts'
+import type { Language } from '#shared/contracts/bot.ts'
+import type { EventConfig, EventNotice, SurveyForm, TranslatedWords } from '#shared/contracts/event-config.ts'
 import { time, timeOrNull } from '#shared/contracts/fields.ts'
 import type { VersionedStatus } from '#shared/stores/kv/kv.ts'
 import { readMessages, readStatus } from '#shared/pilgrims/activity-status.ts'
 import { routeVersion } from '#shared/pilgrims/event-route.ts'
+import { translationOf } from '#shared/locales/further/translation-table.ts'
+import { notFound } from '#shared/runtime/refusal.ts'
+import { Prepared } from '#shared/service/http/prepared-response.ts'
 import { within } from '#shared/runtime/deadline.ts'
 
 /** Version of the fixed part of the notice at `/walk/`. A new text gets a new version, and pilgrims are asked again. */
@@ -26,6 +30,21 @@ export const showNotice = (context: ServiceContext): EventNotice => ({
   version: privacyVersion(context),
   texts: context.event.current.notice.texts,
 })
+
+/** Answers by the texts of a translation. */
+const prepared = new WeakMap<object, Prepared>()
+
+/** @throws Refusal 404 for a language that is built in, or not offered */
+export function showWords({ event }: ServiceContext, request: Request, language: Language): Response {
+  const { translations } = event.current
+  if (!Object.hasOwn(translations, language)) throw notFound('No words in this language.')
+  const texts = translations[language]!
+  const answer = prepared.getOrInsertComputed(texts, () => {
+    const data: TranslatedWords = translationOf(language, texts)
+    return new Prepared(JSON.stringify({ ok: true, data }))
+  })
+  return answer.respond(request, 'no-cache')
+}
 
 const surveyVersion = ({ event }: ServiceContext): number => event.current.versions.survey ?? 0
 

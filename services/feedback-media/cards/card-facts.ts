@@ -1,6 +1,6 @@
 /** Everything that a card shows. Equal facts give the same picture. */
 import type { Language } from '#shared/contracts/bot.ts'
-import { SHARE_WORDS } from '#shared/locales/by-language.ts'
+import { serviceWords } from '#shared/locales/by-language.ts'
 import type { ShareWords } from '#shared/locales/words.ts'
 import type { Level } from '#shared/core/rules/levels.ts'
 
@@ -24,6 +24,8 @@ export interface CardFacts {
   readonly displayName: string | null
   /** The language of its texts. */
   readonly language: Language
+  /** In a language that is not built in; `level` with its number. */
+  readonly words?: Omit<Words, 'level'> & { readonly level: string }
   /** Replaces a name that is not shown, or that the fonts cannot write. */
   readonly pilgrimWord: string
   readonly level: Level
@@ -58,4 +60,9 @@ const PILGRIM: ReadonlyMap<string, string> = new Map(
 export const pilgrimWord = (tag: string): string =>
   PILGRIM.get(tag.toLowerCase().split(/[-_]/)[0]!) ?? PILGRIM.get('en')!
 
-export const cardWords = (language: Language): ShareWords['card'] => SHARE_WORDS[language].card
+const builtIn = serviceWords({})
+
+type Words = ShareWords['card']
+
+export const cardWords = ({ language, words }: Pick<CardFacts, 'language' | 'words'>): Words =>
+  words === undefined ? builtIn(language).share.card : { ...words, level: () => words.level }

@@ -1,7 +1,7 @@
 /** The two designs of a pilgrim's card, and their parts. */
 import { box, drawing, type Element, type Style, words } from '#shared/runtime/picture-renderer/element.ts'
 import { CARD_SIZE } from '#shared/contracts/cards.ts'
-import { carbonIn, figure as written, publicKmText, UNITS } from '#shared/locales/units.ts'
+import { carbonIn, figure as written, publicKmText, unitsOf } from '#shared/locales/units.ts'
 import { emblem } from '#shared/core/rules/emblems.ts'
 import { LEVELS } from '#shared/core/rules/levels.ts'
 import { eveningHills, feast, GOLD, GOLD_DEEP, GOLD_LIGHT, IVORY, paletteOf, SEAL } from './card-backdrops.ts'
@@ -37,7 +37,7 @@ export function shareCard(facts: CardFacts, route: CardRoute | null): Element {
 
 const ACHIEVEMENT_COLUMN_PX = 600
 
-const ribbon = ({ language }: CardFacts): Element =>
+const ribbon = (facts: CardFacts): Element =>
   box(
     {
       marginBottom: 8,
@@ -48,7 +48,7 @@ const ribbon = ({ language }: CardFacts): Element =>
       fontSize: 38,
       fontWeight: 700,
     },
-    cardWords(language).achieved,
+    cardWords(facts).achieved,
   )
 
 /** The seal is 功德圓滿 ("merit is complete") on the last level, and 一步一印 ("each step leaves its mark") on the others. */
@@ -162,7 +162,8 @@ const eventLine = ({ eventName }: CardFacts, maxWidth: number): Element =>
 const LEVEL_PX = 560
 
 /** The level's name and its number, with the days of the event. */
-function levelLines({ level, levelName, language, eventDays }: CardFacts, largest: number): Element {
+function levelLines(facts: CardFacts, largest: number): Element {
+  const { level, levelName, eventDays } = facts
   const fontSize = fitting(levelName, LEVEL_PX, largest, SMALL_PX)
   return box(
     { flexDirection: 'column' },
@@ -172,7 +173,7 @@ function levelLines({ level, levelName, language, eventDays }: CardFacts, larges
     ),
     box(
       { fontSize: SMALL_PX, color: GOLD },
-      [cardWords(language).level(level.level), eventDays ?? []].flat().join(' · '),
+      [cardWords(facts).level(level.level), eventDays ?? []].flat().join(' · '),
     ),
   )
 }
@@ -212,18 +213,19 @@ export function figures(
     checkins,
     carbonSavedKg,
     language,
+    words: own,
     ...walked
-  }: Pick<CardFacts, 'km' | 'isAtLeast' | 'checkins' | 'carbonSavedKg' | 'language'>,
+  }: Pick<CardFacts, 'km' | 'isAtLeast' | 'checkins' | 'carbonSavedKg' | 'language' | 'words'>,
   style: Style = {},
 ): Element {
   const rule = (): Element => box({ width: 2, height: 84, backgroundColor: GOLD_DEEP })
   const km = publicKmText(walked)
   const carbon = carbonIn(language, carbonSavedKg)
   const saved = `${carbon.figure} ${carbon.unit}`
-  const labels = cardWords(language)
+  const labels = cardWords({ language, ...(own && { words: own }) })
   return box(
     { alignItems: 'flex-end', justifyContent: 'space-between', ...style },
-    figure(km, UNITS[language].km, fitting(km, 250, 92, 58)),
+    figure(km, unitsOf(language).km, fitting(km, 250, 92, 58)),
     rule(),
     figure(written(checkins), labels.checkins, 58),
     rule(),

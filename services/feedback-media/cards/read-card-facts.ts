@@ -4,6 +4,7 @@ import { routeVersion } from '#shared/pilgrims/event-route.ts'
 import type { ServiceContext } from '#shared/service/context.ts'
 import { type Pilgrim, readPilgrims } from '#shared/points/totals/pilgrim-statistics.ts'
 import { type Exposure, publicFigures, readExposure } from '#shared/pilgrims/profile.ts'
+import { isBuiltIn } from '#shared/locales/by-language.ts'
 import { type CardFacts, pilgrimWord } from './card-facts.ts'
 import { countPastPoints } from './passed-stretch.ts'
 
@@ -67,6 +68,7 @@ function factsOf(
 ): CardFacts {
   const { savedKg: carbonSavedKg, unlocked, ...figures } = publicFigures({ row, statistics }, exposure)
   const language = event.languageOf([languageTag])
+  const { card } = event.wordsFor(language).share
   return {
     eventName: event.nameFor(language),
     eventDays: daysOf(event, config.timeZone),
@@ -77,5 +79,6 @@ function factsOf(
     levelName: event.levelNames(language)[figures.level.level - 1]!,
     carbonSavedKg,
     unlocked,
+    ...(isBuiltIn(language) ? {} : { words: { ...card, level: card.level(figures.level.level) } }),
   }
 }

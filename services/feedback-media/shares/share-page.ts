@@ -1,12 +1,12 @@
 /** The page of a link, rendered on the server, so that it works for bots and without scripts. */
 import { RELEASE } from '#shared/runtime/release.ts'
-import { Language } from '#shared/contracts/bot.ts'
+import { BuiltInLanguage, type Language } from '#shared/contracts/bot.ts'
 import type { Followed } from '#shared/contracts/event-settings.ts'
 import { CARD_SIZE } from '#shared/contracts/cards.ts'
 import { markup, raw } from '#shared/service/http/escape-markup.ts'
-import { carbonIn, figure, publicKmText, UNITS } from '#shared/locales/units.ts'
-import { LEVEL_NAMES, PAGE_WORDS, SHARE_WORDS } from '#shared/locales/by-language.ts'
-import type { ShareWords } from '#shared/locales/words.ts'
+import { carbonIn, figure, publicKmText, unitsOf } from '#shared/locales/units.ts'
+import { ownName, serviceWords, type ServiceWords } from '#shared/locales/by-language.ts'
+import type { PageWords, ShareWords } from '#shared/locales/words.ts'
 import type { Station } from '#shared/core/map/walking-route.ts'
 import type { Level } from '#shared/core/rules/levels.ts'
 import { placeName } from '#shared/core/rules/languages.ts'
@@ -26,18 +26,20 @@ interface SharePage {
 }
 
 /** The tag of each language for Open Graph. */
-const LOCALES: Readonly<Record<Language, string>> = {
+const LOCALES: Readonly<Record<BuiltInLanguage, string>> = {
   'zh-Hant': 'zh_TW',
   'zh-Hans': 'zh_CN',
   en: 'en_GB',
   ja: 'ja_JP',
 }
+const localeOf = (language: Language): string =>
+  (LOCALES as Partial<Readonly<Record<Language, string>>>)[language] ?? language.replace('-', '_')
 
 export function sharePage(page: SharePage): string {
   const { view, texts, homeUrl } = page
   const { words, language } = texts
-  const { offline, paused, map, where, followed, organisers } = PAGE_WORDS[language]
-  const message = view.messages?.[language] ?? view.message
+  const { offline, paused, map, where, followed, organisers } = texts.page
+  const message = view.messages?.[language] ?? view.messages?.['en'] ?? view.message
   const isLive = view.live !== null && view.status !== 'ended'
   const inner =
     (isLive ? liveNext(view, texts) + (hasFigures(view) ? figures(page) : '') : cardImage(page)) +
@@ -55,7 +57,7 @@ ${raw(inner === '' ? '' : markup`<div class="${isLive ? 'card stack' : 'stack'}"
 <p data-offline hidden>${offline}</p>
 <p><a class="button" href="${homeUrl}">${view.status === 'ended' ? map : where(followed[texts.followed])}</a></p>
 <p>${words.privacy}</p>
-${raw(languages(language))}
+${raw(languages(texts))}
 </footer>
 </main>`
   const title = words.title(texts.name, texts.event)
@@ -75,7 +77,7 @@ export function emptyPage(
 <svg viewBox="0 0 24 24" aria-hidden="true" fill="currentColor"><path d="M11 0h2v4h-2zM8 4h8v2H8zM7 7h10c3 3 3 7 0 10H7c-3-3-3-7 0-10zM8 18h8v2H8zM11 20h2v4h-2z"/></svg>
 <h1>${title}</h1>
 <p>${sentence}</p>
-${raw(languages(texts.language))}
+${raw(languages(texts))}
 </main>`
   return document({ texts, head: '', title, body, renews })
 }
@@ -136,10 +138,10 @@ function previewTags(page: SharePage): string {
     meta('og:image:width', CARD_SIZE.width),
     meta('og:image:height', CARD_SIZE.height),
     meta('og:image:alt', alt),
-    meta('og:locale', LOCALES[language]),
-    ...Language.options
+    meta('og:locale', localeOf(language)),
+    ...texts.languages
       .filter((other) => other !== language)
-      .map((other) => meta('og:locale:alternate', LOCALES[other])),
+      .map((other) => meta('og:locale:alternate', localeOf(other))),
     meta('twitter:card', 'summary_large_image'),
     meta('twitter:title', title),
     meta('twitter:description', description),
@@ -158,7 +160,7 @@ function figures({ view, texts }: SharePage): string {
   const saved = carbonIn(texts.language, view.savedKg)
   const fact = (name: string, value: string) => markup`<div><dt>${name}</dt><dd>${raw(value)}</dd></div>`
   return markup`<dl class="facts">
-${raw(fact(words.km, `${km} <small>${UNITS[texts.language].km}</small>`))}
+${raw(fact(words.km, `${km} <small>${unitsOf(texts.language).km}</small>`))}
 ${raw(fact(words.checkins, figure(view.checkins)))}
 ${raw(view.km < 0.1 ? '' : fact(words.saved, `${saved.figure} <small>${saved.unit}</small>`))}
 ${raw(fact(words.level, markup`<span class="word"><span class="emblem" aria-hidden="true">${raw(emblem(view.level.level, 'currentColor', 'var(--surface)'))}</span>${texts.level(view.level)}</span>`))}
@@ -171,14 +173,14 @@ const cardImage = (page: SharePage): string => {
   return markup`<img class="picture" src="${new URL(imageUrl).pathname + new URL(imageUrl).search}" width="${CARD_SIZE.width}" height="${CARD_SIZE.height}" alt="${texts.words.imageAlt(texts.name)} ${descriptionOf(page)}">`
 }
 
-const languages = (shown: Language): string =>
-  markup`<details><summary>${SHARE_WORDS[shown].language}</summary>
+const languages = ({ language: shown, languages: others }: ShareTexts): string =>
+  markup`<details><summary>${ownName(shown)}</summary>
 <nav class="row">${raw(
-    Language.options
+    others
       .filter((language) => language !== shown)
       .map(
         (language) =>
-          markup`<a href="?lang=${language}" lang="${language}" hreflang="${language}">${SHARE_WORDS[language].language}</a>`,
+          markup`<a href="?lang=${language}" lang="${language}" hreflang="${language}">${ownName(language)}</a>`,
       )
       .join('\n'),
   )}</nav>
@@ -227,8 +229,8 @@ const button = (zoom: number, label: string, drawing: string): string =>
 export function liveMap({ live }: ShareView, texts: ShareTexts): string {
   const { progress, line } = live!
   if (progress === null) return ''
-  const { words, language } = texts
-  const { closer, farther, mapSource } = PAGE_WORDS[language]
+  const { words, language, page } = texts
+  const { closer, farther, mapSource } = page
   const { isHeard, last, previous, next } = progress
   const at = `${last.lat.toFixed(5)},${last.lng.toFixed(5)}`
   const way = shownWay(line, [previous, next?.station ?? null])
@@ -265,6 +267,9 @@ ${raw(when)}</div>`
 
 interface ShareTexts {
   readonly language: Language
+  /** All that a reader can choose. */
+  readonly languages: readonly Language[]
+  readonly page: PageWords
   readonly words: ShareWords
   readonly event: string
   /** The pilgrim's name, or the word for a pilgrim. */
@@ -281,6 +286,8 @@ interface ShareTexts {
 const HOUR_MIN = 60
 const DAY_MIN = 24 * HOUR_MIN
 
+const builtIn = serviceWords({})
+
 export function shareTexts(
   language: Language,
   given: {
@@ -291,16 +298,22 @@ export function shareTexts(
     /** The event's own words; by default it is a procession, and the levels have their default names. */
     readonly levels?: readonly string[]
     readonly followed?: Followed
+    readonly words?: ServiceWords
+    /** Offered by the event. */
+    readonly languages?: readonly Language[]
   },
 ): ShareTexts {
-  const { event, name, timeZone, nowMs, levels = LEVEL_NAMES[language], followed = 'procession' } = given
-  const words = SHARE_WORDS[language]
+  const { event, name, timeZone, nowMs, followed = 'procession', words: all = builtIn(language) } = given
+  const { levels = all.levels, languages: offered = [] } = given
+  const words = all.share
   const ofDay = { timeZone, hour: '2-digit', minute: '2-digit', hourCycle: 'h23' } as const
   const hour = new Intl.DateTimeFormat(language, ofDay)
   const day = new Intl.DateTimeFormat(language, { ...ofDay, month: 'short', day: 'numeric' })
   const dayOf = new Intl.DateTimeFormat('en-CA', { timeZone })
   return {
     language,
+    languages: [...new Set<Language>([...BuiltInLanguage.options, ...offered])],
+    page: all.page,
     words,
     event,
     name: name ?? words.somebody,
@@ -314,6 +327,6 @@ export function shareTexts(
     },
     followed,
     level: ({ level }) => levels[level - 1]!,
-    station: ({ name: own, names }) => names[language] ?? (language === 'en' ? (names.en ?? own) : own),
+    station: ({ name: own, names }) => names[language] ?? own,
   }
 }

@@ -1,6 +1,7 @@
 /** `GET /s/<id>` and `GET /s/<id>.png`: the page of a link, and its card. Neither is cached, so a link ends at once. */
 import type { ServiceContext } from '#shared/service/context.ts'
-import { Language } from '#shared/contracts/bot.ts'
+import type { Language } from '#shared/contracts/bot.ts'
+import { isBuiltIn } from '#shared/locales/by-language.ts'
 import { isDatabaseUnavailable } from '#shared/stores/db/db.ts'
 import { gone, Refusal } from '#shared/runtime/refusal.ts'
 import type { Event } from '#shared/pilgrims/event-settings.ts'
@@ -66,7 +67,8 @@ async function showPage(
   { request, file, lang }: ShareRequest,
 ): Promise<Response> {
   const { config, event, now } = context
-  const chosen = Language.safeParse(lang).data
+  const isKnown = lang !== undefined && (isBuiltIn(lang) || event.current.languages.includes(lang))
+  const chosen = isKnown ? lang : undefined
   const accepted = acceptedTags(request.headers.get('accept-language'))
   /** @param others languages to use if the reader's request names none */
   const languageOf = (...others: (string | null)[]): Language =>
@@ -74,6 +76,8 @@ async function showPage(
   const textsFor = (language: Language, name: string | null) =>
     shareTexts(language, {
       event: event.current.nameFor(language),
+      words: event.current.wordsFor(language),
+      languages: event.current.languages,
       levels: event.current.levelNames(language),
       followed: event.current.followed,
       name,

@@ -5,7 +5,7 @@ import { button, card, figure, link, paragraph, postback, quickReply } from './f
 import type { BotWords } from '#shared/locales/words.ts'
 import type { Event } from '#shared/pilgrims/event-settings.ts'
 import { telephoneUri } from '#shared/core/rules/telephone.ts'
-import { carbonIn, figure as written, kmToGo, UNITS } from '#shared/locales/units.ts'
+import { carbonIn, figure as written, kmToGo, unitsOf } from '#shared/locales/units.ts'
 
 export interface Figures {
   readonly level: { readonly level: number; readonly icon: string }
@@ -116,7 +116,7 @@ function levelCard(words: BotWords, figures: Figures): Message {
     title: `${level.icon} ${words.levels[level.level - 1]!}`,
     contents: [
       figure(words.level, `${level.level} / 9`),
-      figure(words.distance, `${written(km)} ${UNITS[words.language].km}`),
+      figure(words.distance, `${written(km)} ${unitsOf(words.language).km}`),
       figure(words.checkins, words.times(checkins)),
       next === null
         ? paragraph(words.top)
@@ -134,7 +134,7 @@ const carbonCard = (words: BotWords, { carbonKg, savedKg, km, incomplete }: Figu
   card({
     title: `🌱 ${words.labels.carbon}`,
     contents: [
-      figure(words.distance, `${written(km)} ${UNITS[words.language].km}`),
+      figure(words.distance, `${written(km)} ${unitsOf(words.language).km}`),
       figure(words.emitted, carbonText(words, carbonKg)),
       figure(words.saved, carbonText(words, savedKg)),
       paragraph(words.carbonNote),

@@ -6,13 +6,18 @@ import { type Acting, audit } from '#shared/service/security/audit-log.ts'
 import type { Renderer } from '#shared/runtime/picture-renderer/renderer.ts'
 import type { Event } from '#shared/pilgrims/event-settings.ts'
 import type { ServiceContext } from '#shared/service/context.ts'
-import { type BotAction, Language, type MenuDeployment, type MenuStatus } from '#shared/contracts/bot.ts'
+import {
+  type BotAction,
+  BuiltInLanguage,
+  type Language,
+  type MenuDeployment,
+  type MenuStatus,
+} from '#shared/contracts/bot.ts'
 import { time } from '#shared/contracts/fields.ts'
 import { conflict, unavailable } from '#shared/runtime/refusal.ts'
 import { isLineUserId, type Line } from '#shared/service/line/line-client.ts'
 import { errorFields } from '#shared/runtime/log.ts'
 import { pilgrims, richMenus } from '#shared/stores/schema/tables.ts'
-import { BOT_WORDS } from '#shared/locales/by-language.ts'
 import { box, type Element, words as text } from '#shared/runtime/picture-renderer/element.ts'
 import { cut, postback } from './flex.ts'
 
@@ -48,12 +53,21 @@ interface MenuDesign {
 /** Menus with other names belong to other software. */
 const NAME_PREFIX = 'event:'
 
-const offersAll = ({ languages }: Pick<Event, 'languages'>): boolean =>
-  Language.options.every((each) => languages.includes(each))
+/** Built-in languages have a menu also while they are not offered. */
+const menuLanguages = ({ languages }: Pick<Event, 'languages'>): readonly Language[] => [
+  ...new Set<Language>([...BuiltInLanguage.options, ...languages]),
+]
+
+const offersAll = (event: Pick<Event, 'languages'>): boolean =>
+  menuLanguages(event).length === event.languages.length &&
+  event.languages.length === BuiltInLanguage.options.length
 
 /** @param event its languages decide who sees the menu: also people of unknown language, if it is `language` */
-export function designMenu(language: Language, event: Pick<Event, 'language' | 'languages'>): MenuDesign {
-  const words = BOT_WORDS[language]
+export function designMenu(
+  language: Language,
+  event: Pick<Event, 'language' | 'languages' | 'wordsFor'>,
+): MenuDesign {
+  const words = event.wordsFor(language).bot
   const picture = box(
     { width: SIZE.width, height: SIZE.height, flexWrap: 'wrap', backgroundColor: GROUND, padding: GAP / 2 },
     ...TILES.map(([action, icon]) => tile(action, icon, words.labels[action])),
@@ -120,7 +134,7 @@ const LOCK_MS = 120_000
 
 export async function readMenus({ db, event }: ServiceContext, line: Line | null): Promise<MenuStatus> {
   const rows = await db.read(() => db.orm.select().from(richMenus))
-  const menus = Language.options.map((language) => {
+  const menus = menuLanguages(event.current).map((language) => {
     const row = rows.find((stored) => stored.language === language)
     return {
       language,
@@ -166,7 +180,7 @@ export async function deployMenus(
 async function deployAll(context: ServiceContext, line: Line, renderer: Renderer) {
   const listed = await line.menus.list()
   const menus: MenuDeployment['menus'] = []
-  for (const language of Language.options)
+  for (const language of menuLanguages(context.event.current))
     menus.push(
       await deployOne(context, line, renderer, language, new Set(listed.map((menu) => menu.richMenuId))),
     )

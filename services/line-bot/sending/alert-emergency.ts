@@ -2,7 +2,6 @@
 import type { Language } from '#shared/contracts/bot.ts'
 import type { Emergency } from '#shared/contracts/emergencies.ts'
 import { telephoneUri } from '#shared/core/rules/telephone.ts'
-import { BOT_WORDS } from '#shared/locales/by-language.ts'
 import type { ServiceContext } from '#shared/service/context.ts'
 import type { Message } from '#shared/service/line/line-client.ts'
 import { ROLE_LEVEL } from '#shared/service/security/admin-auth.ts'
@@ -18,7 +17,9 @@ const consoleOf = ({ config }: ServiceContext): string => `${config.publicUrl}/a
 const MANAGER = { level: ROLE_LEVEL.manager }
 
 const titleOf = (context: ServiceContext, language: Language, { display_name: name, userId }: Emergency) =>
-  BOT_WORDS[language].sos.title(cut(name ?? context.pseudonyms.hide(userId, MANAGER), MAX_NAME))
+  context.event.current
+    .wordsFor(language)
+    .bot.sos.title(cut(name ?? context.pseudonyms.hide(userId, MANAGER), MAX_NAME))
 
 /** Day and time in the event's time zone. */
 const timeOf = ({ config }: ServiceContext, language: Language, time: string): string =>
@@ -33,7 +34,7 @@ const timeOf = ({ config }: ServiceContext, language: Language, time: string): s
 
 /** Label and text of the place. */
 function placeOf(context: ServiceContext, language: Language, { place }: Emergency): [string, string] {
-  const words = BOT_WORDS[language].sos
+  const words = context.event.current.wordsFor(language).bot.sos
   if (place === null) return [words.place, words.unknown]
   const accuracy = place.accuracy === null ? '' : ` ±${Math.round(place.accuracy)} m`
   const degrees = `${place.lat.toFixed(5)}, ${place.lng.toFixed(5)}${accuracy}`
@@ -48,7 +49,7 @@ export function alertCard(
   emergency: Emergency,
   unconfirmedMin: number | null,
 ): Message {
-  const words = BOT_WORDS[language].sos
+  const words = context.event.current.wordsFor(language).bot.sos
   const { place, phone, last_press_at: pressedAt } = emergency
   const map = place && `https://www.google.com/maps/search/?api=1&query=${place.lat},${place.lng}`
   const actions = [
@@ -76,7 +77,7 @@ export function manyCard(
   count: number,
   withPoints: number,
 ): Message {
-  const words = BOT_WORDS[language].sos
+  const words = context.event.current.wordsFor(language).bot.sos
   return card({
     title: words.many(count, withPoints),
     contents: [paragraph(words.confirm)],
@@ -90,7 +91,7 @@ export function noticeOf(
   emergency: Emergency,
   unconfirmedMin: number | null,
 ): Notice {
-  const words = BOT_WORDS[language].sos
+  const words = context.event.current.wordsFor(language).bot.sos
   const { phone, last_press_at: pressedAt } = emergency
   const lines = [
     ...(unconfirmedMin === null ? [] : [[words.unconfirmed(unconfirmedMin)]]),

@@ -18,7 +18,6 @@ import { lockRecipients } from '#shared/pilgrims/person-lock.ts'
 import { NOBODY, selectRecipients, readPendingOfRecipients } from './audience.ts'
 import { isExpired } from './expiry.ts'
 import { button, card, paragraph, postback } from '../bot/flex.ts'
-import { BOT_WORDS } from '#shared/locales/by-language.ts'
 import type { BotWords } from '#shared/locales/words.ts'
 import { planMessage } from './plan-message.ts'
 import { LoggableError } from '#shared/runtime/log.ts'
@@ -95,7 +94,8 @@ export const notifyVolunteers = (
       audience: 'volunteers',
       sinceMs: Date.parse(changed_at),
     },
-    (language) => BOT_WORDS[language].paused(textFor(messages ?? {}, language) ?? message),
+    (language) =>
+      context.event.current.wordsFor(language).bot.paused(textFor(messages ?? {}, language) ?? message),
   )
 
 export const sendNotification = (

@@ -9,7 +9,6 @@
 import { and, eq, isNull, type SQL, sql } from 'drizzle-orm'
 import type { Language } from '#shared/contracts/bot.ts'
 import type { Emergency } from '#shared/contracts/emergencies.ts'
-import { BOT_WORDS } from '#shared/locales/by-language.ts'
 import { HAS_POINTS, readEmergencies } from '#shared/pilgrims/emergencies.ts'
 import { lockRecipients } from '#shared/pilgrims/person-lock.ts'
 import type { ServiceContext } from '#shared/service/context.ts'
@@ -122,7 +121,7 @@ async function manyOf(context: ServiceContext, tx: Tx): Promise<Content> {
     card: (language) => manyCard(context, language, n, withPoints),
     notice: (language) => ({
       title: context.event.current.nameFor(language),
-      body: BOT_WORDS[language].sos.many(n, withPoints),
+      body: context.event.current.wordsFor(language).bot.sos.many(n, withPoints),
     }),
   }
 }

@@ -5,7 +5,7 @@ import type { Notifications, SetNotificationsRequest, NotificationSlot } from '#
 import { PLAN_ID, readNotifications } from '#shared/service/line/scheduled-notifications.ts'
 import { notificationPlan } from '#shared/stores/schema/tables.ts'
 import { isDeepStrictEqual } from 'node:util'
-import { Language } from '#shared/contracts/bot.ts'
+import { BuiltInLanguage } from '#shared/contracts/bot.ts'
 import { lockPerson } from '#shared/pilgrims/person-lock.ts'
 import { conflict } from '#shared/runtime/refusal.ts'
 
@@ -57,7 +57,7 @@ const FIELDS = ['hour', 'enabled', 'dates', 'audience'] as const
 const beginningOf = (text: string): string => (text.length > TEXT_MAX ? `${text.slice(0, TEXT_MAX)}…` : text)
 
 function textsOf(before: NotificationSlot['text'] | null, after: NotificationSlot['text']) {
-  const changed = Language.options.filter((language) => before?.[language] !== after[language])
+  const changed = BuiltInLanguage.options.filter((language) => before?.[language] !== after[language])
   return Object.fromEntries(
     changed.map((language) => {
       const text = after[language]

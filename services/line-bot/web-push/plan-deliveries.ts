@@ -25,7 +25,7 @@ export async function planDeliveries(
   notice: (language: Language) => Notice,
   { at, dueAt }: { readonly at: Date; readonly dueAt: Date },
 ): Promise<void> {
-  const notices: Partial<Record<Language, Notice>> = {}
+  const notices: Record<Language, Notice> = {}
   for (const [language, ids] of people) {
     const planned = await tx.orm.execute(sql`
       INSERT INTO push_deliveries (message_id, subscription_id, user_id, language, state, created_at, due_at)

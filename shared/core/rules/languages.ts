@@ -6,11 +6,14 @@ const CHINESE_FORMS: readonly Language[] = ['zh-Hant', 'zh-Hans']
 /** Chinese, and the languages that are written as it. */
 const CHINESE = /^(zh|cmn|hak|nan|yue)$/
 
-/** The language of a BCP 47 tag; null if the service has no texts in it. */
-function knownLanguage(tag: string, eventLanguage: Language): Language | null {
+/** The language of a BCP 47 tag; undefined if the event has no texts in it. */
+function knownLanguage(
+  tag: string,
+  eventLanguage: Language,
+  offered: readonly Language[],
+): Language | undefined {
   const [primary, ...rest] = tag.toLowerCase().split(/[-_]/)
-  if (primary === 'en' || primary === 'ja') return primary
-  if (!CHINESE.test(primary!)) return null
+  if (!CHINESE.test(primary!)) return ['en', ...offered].find((one) => one.split('-')[0] === primary)
   const names = (subtags: RegExp): boolean => rest.some((part) => subtags.test(part))
   // A script decides before a region.
   if (names(/^hans$/)) return 'zh-Hans'
@@ -23,21 +26,20 @@ function knownLanguage(tag: string, eventLanguage: Language): Language | null {
  * none is. Without any known language it is the event's own. Chinese that names neither script nor region is the
  * event's. If only the other Chinese is offered, that one is used.
  * @param tags the reader's languages as BCP 47 tags, most preferred first; null where one is not known
- * @param offered languages the event offers; all by default. English is always there
+ * @param offered languages the event offers. English is always there
  */
 export function languageFor(
   tags: readonly (string | null)[],
   eventLanguage: Language,
-  offered?: readonly Language[],
+  offered: readonly Language[],
 ): Language {
-  const isOffered = (language: Language): boolean => offered === undefined || offered.includes(language)
   // The wildcard of a header and "und" (undetermined) name no language.
   const known = tags.map((tag) => (tag ?? '').trim()).filter((tag) => !/^(und|\*)?$/.test(tag))
   for (const tag of known) {
-    const language = knownLanguage(tag, eventLanguage)
-    const choices = CHINESE_FORMS.includes(language!) ? [language!, ...CHINESE_FORMS] : [language]
-    const found = choices.find((choice) => choice !== null && (choice === 'en' || isOffered(choice)))
-    if (found != null) return found
+    const language = knownLanguage(tag, eventLanguage, offered)
+    const choices = CHINESE_FORMS.includes(language!) ? [language!, ...CHINESE_FORMS] : [language!]
+    const found = choices.find((choice) => choice === 'en' || offered.includes(choice))
+    if (found !== undefined) return found
   }
   return known.length === 0 ? eventLanguage : 'en'
 }
@@ -87,4 +89,4 @@ export interface PlaceName {
 
 /** A name in a reader's language: Japanese uses the traditional characters, as Taiwan does. */
 export const placeName = (language: Language, { zh, hans, en }: PlaceName): string =>
-  language === 'en' ? en : language === 'zh-Hans' ? hans : zh
+  language === 'zh-Hans' ? hans : /^(zh|ja)/.test(language) ? zh : en

@@ -2,6 +2,7 @@
 import { figure } from '../units.ts'
 import { count, counting } from './count.ts'
 import { words as places } from './places.ts'
+export { words as page } from './all-pages.ts'
 
 export const words = {
   signIn: {
@@ -771,6 +772,42 @@ export const words = {
     clearing: 'The service is clearing the rehearsal and starts again…',
     cleared: 'Cleared: the data of the rehearsal are deleted.',
     notCleared: 'Not confirmed that the rehearsal was cleared. Read again, and see the service’s log.',
+  },
+  translation: {
+    title: 'Further languages',
+    text: 'Pages and messages in a language that is not built in: save the table, have it translated, and drop it here. What is not translated is in English.',
+    tag: 'Language code',
+    tagHint: 'Such as nl for Dutch or pt-BR for Brazilian Portuguese',
+    save: 'Save the table (CSV)',
+    drop: 'Drop the translated table here, or choose it',
+    format: 'CSV in UTF-8 with its columns as they were. It replaces the translation of before.',
+    columns: { english: 'English', own: (language: string) => `In ${language}`, note: 'Note' },
+    keep: (placeholders: string) => `Keep ${placeholders}.`,
+    when: (conditions: string) => `Only for ${conditions}.`,
+    longest: (characters: number) => `${count(characters, 'character', 'characters')} at most.`,
+    stored: (texts: number) => `${count(texts, 'text', 'texts')} stored.`,
+    leftOut: (rows: number) =>
+      `${count(rows, 'row is', 'rows are')} left out and shown in English. Correct them in the table, and drop it again:`,
+    row: (row: number, fault: string) => `Row ${row}: ${fault}`,
+    faults: {
+      'unknown-key': 'This release does not have this key. Save the table anew, and keep its first column.',
+      'placeholder-lost': (placeholder: string) =>
+        `The text lacks ${placeholder}. Write it where its value belongs.`,
+      'placeholder-unknown': (placeholder: string) =>
+        `The text has ${placeholder}, which the English one does not have. Remove it.`,
+      'too-long': (characters: string) => `Shorten the text: its maximum length is ${characters}.`,
+      markup: 'The text has the character <. Remove it.',
+      twice: 'The key is in the table twice. Keep one of both rows.',
+    },
+    fileFaults: {
+      'not-utf8': 'The file is not in UTF-8. Save it as “CSV UTF-8”.',
+      'no-table': 'This is not the table. Save it here, and keep the names of its columns.',
+      'no-texts': 'No text of the table is translated yet.',
+      'too-large': 'The texts are too long together. Shorten some, or leave some in English.',
+    },
+    translated: (texts: number) => `${count(texts, 'text', 'texts')} translated`,
+    remove: (language: string) => `Remove ${language}`,
+    removeAsk: 'Its readers get English. The words are deleted.',
   },
   archive: {
     title: 'Archive, and the next event',

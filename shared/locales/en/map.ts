@@ -1,4 +1,5 @@
 import { count } from './count.ts'
+export { words as page } from './all-pages.ts'
 
 export const words = {
   standing: {
@@ -80,11 +81,10 @@ export const words = {
   loading: 'Loading the latest news…',
   old: (time: string, ago: string) => `As of ${time} (${ago}).`,
   tooOld: 'No news for too long: the crowd is not shown.',
-  ago: (minutes: number) =>
-    minutes < 60
-      ? `${count(minutes, 'minute', 'minutes')} ago`
-      : minutes < 1440
-        ? `${count(Math.round(minutes / 60), 'hour', 'hours')} ago`
-        : `${count(Math.round(minutes / 1440), 'day', 'days')} ago`,
+  ago: {
+    minutes: (minutes: number) => `${count(minutes, 'minute', 'minutes')} ago`,
+    hours: (hours: number) => `${count(hours, 'hour', 'hours')} ago`,
+    days: (days: number) => `${count(days, 'day', 'days')} ago`,
+  },
   crowdStale: 'The crowd cannot be updated at the moment.',
 }

@@ -3,6 +3,7 @@ import { count } from './count.ts'
 import { figure } from '../units.ts'
 import { levels } from './levels.ts'
 import { words as places } from './places.ts'
+export { words as page } from './all-pages.ts'
 
 export const words = {
   tabs: { walk: 'Walk', way: 'My walk', say: 'Feedback', me: 'Me' },

@@ -1,5 +1,6 @@
 import type { MapWords } from '../words.ts'
 import { figure } from '../units.ts'
+export { words as page } from './all-pages.ts'
 
 export const words: MapWords = {
   standing: {
@@ -73,11 +74,10 @@ export const words: MapWords = {
   loading: '最新の情報を読み込んでいます…',
   old: (time, ago) => `${time} の状況（${ago}）。`,
   tooOld: '長く新しい情報がないため、人の多さを表示していません。',
-  ago: (minutes) =>
-    minutes < 60
-      ? `${minutes} 分前`
-      : minutes < 1440
-        ? `${Math.round(minutes / 60)} 時間前`
-        : `${Math.round(minutes / 1440)} 日前`,
+  ago: {
+    minutes: (minutes) => `${minutes} 分前`,
+    hours: (hours) => `${hours} 時間前`,
+    days: (days) => `${days} 日前`,
+  },
   crowdStale: '人の多さは今、更新できません。',
 }

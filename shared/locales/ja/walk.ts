@@ -2,6 +2,7 @@ import type { WalkWords } from '../words.ts'
 import { figure } from '../units.ts'
 import { levels } from './levels.ts'
 import { words as places } from './places.ts'
+export { words as page } from './all-pages.ts'
 
 export const words: WalkWords = {
   tabs: { walk: '歩く', way: '歩いた道', say: '伝える', me: '私' },

@@ -2,6 +2,7 @@
 import { figure } from '../units.ts'
 import type { ConsoleWords } from '../words.ts'
 import { words as places } from './places.ts'
+export { words as page } from './all-pages.ts'
 
 export const words: ConsoleWords = {
   signIn: {
@@ -732,6 +733,39 @@ export const words: ConsoleWords = {
     clearing: '服務正在清除彩排資料並重新啟動…',
     cleared: '已清除：彩排的資料已刪除。',
     notCleared: '無法確認是否已清除。請重新讀取，並查看服務的日誌。',
+  },
+  translation: {
+    title: '其他語言',
+    text: '內建語言以外的頁面與訊息：儲存表格，翻譯後拖到這裡。沒有翻譯的部分顯示英文。',
+    tag: '語言代碼',
+    tagHint: '例如荷蘭文 nl、巴西葡萄牙文 pt-BR',
+    save: '儲存表格（CSV）',
+    drop: '把翻譯好的表格拖到這裡，或選擇檔案',
+    format: 'UTF-8 的 CSV，欄位請保持原樣。會取代先前的翻譯。',
+    columns: { english: '英文', own: (language) => language, note: '備註' },
+    keep: (placeholders) => `請保留 ${placeholders}。`,
+    when: (conditions) => `只用於 ${conditions}。`,
+    longest: (characters) => `最多 ${figure(characters)} 個字元。`,
+    stored: (texts) => `已儲存 ${figure(texts)} 則文字。`,
+    leftOut: (rows) => `有 ${figure(rows)} 列未採用，顯示英文。請在表格中修正後再拖進來：`,
+    row: (row, fault) => `第 ${row} 列：${fault}`,
+    faults: {
+      'unknown-key': '這個版本沒有這個代號。請重新儲存表格，並保留第一欄。',
+      'placeholder-lost': (placeholder) => `文字缺少 ${placeholder}。請寫在數值該出現的地方。`,
+      'placeholder-unknown': (placeholder) => `文字有 ${placeholder}，英文沒有。請刪除。`,
+      'too-long': (characters) => `文字超過 ${characters} 個字元。請縮短。`,
+      markup: '文字有「<」這個字元。請刪除。',
+      twice: '這個代號在表格中出現兩次。請只留一列。',
+    },
+    fileFaults: {
+      'not-utf8': '檔案不是 UTF-8。請另存為「CSV UTF-8」。',
+      'no-table': '這不是翻譯表格。請在這裡儲存表格，並保留欄位名稱。',
+      'no-texts': '表格裡還沒有翻譯。',
+      'too-large': '文字總長度太長。請縮短一些，或保留一些英文。',
+    },
+    translated: (texts) => `已翻譯 ${figure(texts)} 則`,
+    remove: (language) => `移除 ${language}`,
+    removeAsk: '讀者會看到英文，翻譯會被刪除。',
   },
   archive: {
     title: '封存與下一次活動',

@@ -1,5 +1,6 @@
 import type { MapWords } from '../words.ts'
 import { figure } from '../units.ts'
+export { words as page } from './all-pages.ts'
 
 export const words: MapWords = {
   standing: {
@@ -72,11 +73,10 @@ export const words: MapWords = {
   loading: '正在取得最新消息…',
   old: (time, ago) => `${time} 的狀況（${ago}）。`,
   tooOld: '太久沒有新消息，不再顯示人潮。',
-  ago: (minutes) =>
-    minutes < 60
-      ? `${minutes} 分鐘前`
-      : minutes < 1440
-        ? `${Math.round(minutes / 60)} 小時前`
-        : `${Math.round(minutes / 1440)} 天前`,
+  ago: {
+    minutes: (minutes) => `${minutes} 分鐘前`,
+    hours: (hours) => `${hours} 小時前`,
+    days: (days) => `${days} 天前`,
+  },
   crowdStale: '人潮資料暫時無法更新。',
 }

@@ -1,4 +1,5 @@
 import type { NotFoundWords } from '../words.ts'
+export { words as page } from './all-pages.ts'
 
 export const words: NotFoundWords = {
   title: '這個網址沒有頁面。',

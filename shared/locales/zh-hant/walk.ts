@@ -2,6 +2,7 @@ import type { WalkWords } from '../words.ts'
 import { figure } from '../units.ts'
 import { levels } from './levels.ts'
 import { words as places } from './places.ts'
+export { words as page } from './all-pages.ts'
 
 export const words: WalkWords = {
   tabs: { walk: '行走', way: '我的足跡', say: '意見', me: '我' },

@@ -1,7 +1,7 @@
 /** Parsed values of single settings: origins, time zone, values in files, map tiles, tokens, Web Push, the area. */
 import { z } from 'zod'
 import { readFileSync, closeSync, openSync, readSync } from 'node:fs'
-import { Language } from '#shared/contracts/bot.ts'
+import { BuiltInLanguage, type Language } from '#shared/contracts/bot.ts'
 import { type EventParts, MAX_EVENT_NAME } from '#shared/contracts/event-settings.ts'
 import { cutText, type Role } from '#shared/contracts/fields.ts'
 import { DEFAULT_SURVEY } from '#shared/locales/default-survey.ts'
@@ -88,7 +88,7 @@ export function eventFromEnvironment(
       emergency_number: emergencyNumberOf(s.EVENT_TIMEZONE),
       organiser_phone: null,
     },
-    languages: { language, languages: [...Language.options] },
+    languages: { language, languages: [...BuiltInLanguage.options], translations: {} },
     route: partOfRoute(way, language),
     words: { followed: 'procession', level_names: Array.from({ length: 9 }, () => ({})) },
     notice: { organiser: null, contact: null, kept_until: null, texts: {} },

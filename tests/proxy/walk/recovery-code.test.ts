@@ -1,7 +1,7 @@
 /** The recovery code: the pilgrim's id as twelve words. */
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { Language } from '#shared/contracts/bot.ts'
+import { BuiltInLanguage } from '#shared/contracts/bot.ts'
 import { isAppId, UserId } from '#shared/contracts/fields.ts'
 import { appIdOf, bytesOfAppId } from '#shared/core/rules/app-id.ts'
 import { newAppId } from '#proxy/pages/walk/recovery/app-id.ts'
@@ -30,7 +30,7 @@ test.each(['U0123456789abcdef', `w-8${'0'.repeat(25)}`, `w-${'u'.repeat(26)}`, '
   },
 )
 
-describe.each(Language.options)('in %s', (language) => {
+describe.each(BuiltInLanguage.options)('in %s', (language) => {
   test('twelve words give the id back, however they are typed', async () => {
     const list = await wordlistOf(language)
     fc.assert(

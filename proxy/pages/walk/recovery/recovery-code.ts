@@ -5,7 +5,7 @@
 import { entropyToMnemonic, mnemonicToEntropy } from '@scure/bip39'
 import { appIdOf, bytesOfAppId } from '#shared/core/rules/app-id.ts'
 import { splitCode } from './app-id.ts'
-import type { Language } from '#shared/contracts/bot.ts'
+import type { BuiltInLanguage, Language } from '#shared/contracts/bot.ts'
 
 const WORDS = 12
 
@@ -66,7 +66,7 @@ function indexIn(list: readonly string[], word: string): number {
 }
 
 // The word lists. Each is a separate file that is loaded on demand.
-const LISTS: Readonly<Record<Language, () => Promise<{ readonly wordlist: readonly string[] }>>> = {
+const LISTS: Readonly<Record<BuiltInLanguage, () => Promise<{ readonly wordlist: readonly string[] }>>> = {
   'zh-Hant': () => import('@scure/bip39/wordlists/traditional-chinese.js'),
   'zh-Hans': () => import('@scure/bip39/wordlists/simplified-chinese.js'),
   ja: () => import('@scure/bip39/wordlists/japanese.js'),
@@ -74,8 +74,8 @@ const LISTS: Readonly<Record<Language, () => Promise<{ readonly wordlist: readon
 }
 
 export const wordlistOf = async (language: Language): Promise<readonly string[]> =>
-  (await LISTS[language]()).wordlist
+  (await (Object.hasOwn(LISTS, language) ? LISTS[language as BuiltInLanguage] : LISTS.en)()).wordlist
 
 /** All lists, because a code may be typed in another language than the one it was written down in. */
 export const allWordlists = async (): Promise<readonly (readonly string[])[]> =>
-  Promise.all((Object.keys(LISTS) as Language[]).map(wordlistOf))
+  Promise.all(Object.keys(LISTS).map(wordlistOf))

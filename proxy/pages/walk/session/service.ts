@@ -48,8 +48,10 @@ export const readOften = (): boolean => Math.abs(Date.now() - touchedMs) < LOOKS
 
 // The stored configuration, and each later one, including those of other windows.
 config.subscribe((event) => {
+  if (event === null) return
+  offerLanguages(event)
   // Temporarily unknown: keep the previous status.
-  if (event !== null && event.status !== null) change('event', event.status)
+  if (event.status !== null) change('event', event.status)
 })
 
 /** The name of a level in this event. */
@@ -163,7 +165,6 @@ export async function refreshConfig(): Promise<void> {
   // The response was written between both times. A phone that slept meanwhile would measure its sleep.
   if (tookMs >= 0 && tookMs <= TIMEOUT_MS) noteClock(sentAt + tookMs / 2 - Date.parse(answer.data.as_of))
   keep(config, answer.data)
-  offerLanguages(answer.data)
   // Another window, or LINE's own browser, may have a new token. With open identity there is none to wait
   // for.
   if (answer.data.identity !== 'line' || signedOutWith !== lineTokenNow()) noteSignIn()

@@ -14,7 +14,7 @@ import { keepTrack } from '../outbox.ts'
 import { consentWithdrawn } from '../session/current-state.ts'
 import { config } from '../session/service.ts'
 import { withoutReload } from '../session/update.ts'
-import { RECORDED_FILE_FILES, words } from '../words.ts'
+import { recordedFileWords, words } from '../words.ts'
 import { Closed } from './feedback-tab.tsx'
 import { Notice } from './notice.tsx'
 import { Waiting } from './waiting.tsx'
@@ -28,7 +28,7 @@ const texts = signal<RecordedFileWords | null>(null)
 
 /** Loads the texts in the page's language. Rejects without a network, the first time. */
 export async function loadTexts(): Promise<void> {
-  texts.value = (await RECORDED_FILE_FILES[language.value]()).words
+  texts.value = (await recordedFileWords(language.value)).words
 }
 
 type Chosen =

@@ -85,7 +85,7 @@ function Rehearsal() {
 export function EventStatus() {
   const event = config.value
   if (event?.status !== 'paused' && event?.status !== 'ended') return null
-  const message = event.messages?.[language.value] ?? event.message
+  const message = event.messages?.[language.value] ?? event.messages?.['en'] ?? event.message
   return (
     <Notice kind={event.status === 'paused' ? 'warning' : undefined}>
       {message === null ? null : (

@@ -1,5 +1,5 @@
 /** The survey, one question at a time. Each answer is stored on the device at once. */
-import { SURVEY_FILES, words } from '../words.ts'
+import { surveyWords, words } from '../words.ts'
 import { signal } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
 import type { Language } from '#shared/contracts/bot.ts'
@@ -32,7 +32,7 @@ const survey = signal<SurveyWords | 'missing' | null>(null)
 
 async function loadWords(chosen: Language): Promise<void> {
   try {
-    survey.value = (await SURVEY_FILES[chosen]()).words
+    survey.value = (await surveyWords(chosen)).words
   } catch {
     survey.value ??= 'missing'
   }

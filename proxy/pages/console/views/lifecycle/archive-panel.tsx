@@ -40,7 +40,7 @@ function SaveArchive({ settings }: { readonly settings: EventSettings }) {
     if (event.value === null) return
     const { time_zone: zone, crowd } = event.value
     const script = await import('./make-archive.ts').catch(() => null)
-    if (script === null) return showToast(said.notRead, { warning: true })
+    if (script === null) return showToast(messages.notRead, { warning: true })
     const { makeArchive } = script
     const made = await makeArchive({ settings, timeZone: zone, crowd, now: new Date(now.value) })
     if (made instanceof Blob) saveBlob(made, fileName('archive', dayOf(now.value), 'zip'))

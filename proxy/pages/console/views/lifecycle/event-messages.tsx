@@ -13,8 +13,9 @@ import { PanelFrom } from '../../parts/panel.tsx'
 import type { Resource } from '../../resource.ts'
 import { client } from '../../session.ts'
 import { ownName, words } from '../../words.ts'
+import { type WordFiles, wordsIn } from '../../../frame/language.ts'
 
-const FILES: Readonly<Record<Language, () => Promise<{ readonly bot: BotWords }>>> = {
+const FILES: WordFiles<{ readonly bot: BotWords }> = {
   'zh-Hant': () => import('#shared/locales/zh-hant/bot.ts'),
   'zh-Hans': () => import('#shared/locales/zh-hans/bot.ts'),
   ja: () => import('#shared/locales/ja/bot.ts'),
@@ -54,7 +55,7 @@ function MessagesForm(props: PartProps) {
   useEffect(() => {
     let isCurrent = true
     void (async () => {
-      const { bot } = await FILES[chosen]()
+      const { bot } = await wordsIn(chosen, 'bot', FILES)
       if (isCurrent) defaults.value = bot
     })()
     return () => {

@@ -1,5 +1,5 @@
 /** The parts of the event's settings: their names, and how each is saved. */
-import type { Answer } from '#shared/client/index.ts'
+import type { Answer, Input } from '#shared/client/index.ts'
 import type { EventPart } from '#shared/contracts/event-settings.ts'
 import type { EventSettings } from '../../event.ts'
 import { client } from '../../session.ts'
@@ -10,12 +10,29 @@ export type FilePart = Exclude<EventPart, 'rehearsal'>
 
 type Save = (input: never) => Promise<Answer<EventSettings>>
 
+/** Translations first: a language is offered only with its words. @param version of what the file replaces */
+async function saveLanguages({
+  translations = {},
+  version,
+  ...offered
+}: Input<'setEventLanguages'> & {
+  readonly translations?: EventSettings['languages']['value']['translations']
+}): Promise<Answer<EventSettings>> {
+  let current = version
+  for (const [language, texts] of Object.entries(translations)) {
+    const answer = await client.setTranslation({ language, texts, version: current })
+    if (!answer.ok) return answer
+    current = answer.data.version
+  }
+  return client.setEventLanguages({ ...offered, version: current })
+}
+
 const SAVES: Readonly<Record<FilePart, Save>> = {
   name: client.setEventName,
   route: client.setEventRoute,
   contact: client.setEventContact,
   notice: client.setEventNotice,
-  languages: client.setEventLanguages,
+  languages: saveLanguages,
   words: client.setEventWords,
   survey: client.setEventSurvey,
   messages: client.setEventMessages,

@@ -12,6 +12,7 @@ import { RoutePanel } from './route-settings.tsx'
 import { MessagesPanel } from './event-messages.tsx'
 import { SurveyPanel } from './event-survey.tsx'
 import { WordsPanel } from './event-words.tsx'
+import { TranslationPanel } from './translation-panel.tsx'
 import { timeZone } from '../../clock.ts'
 import { type EventSettings as Settings, isRehearsal, useEventSettings } from '../../event.ts'
 import { Choice, Field } from '../../parts/fields.tsx'
@@ -38,18 +39,23 @@ interface Fields {
 
 const orNull = (text: string | undefined): string | null => text?.trim() || null
 
+/** The built-in languages, and those that the owner has added. */
+const allLanguages = ({ languages: { value } }: Settings): readonly Language[] => [
+  ...new Set([...Object.keys(LANGUAGES), ...value.languages, ...Object.keys(value.translations)]),
+]
+
 /** A text for each language. */
-const textsOf = (texts: Partial<Record<Language, string | undefined>>): Texts =>
-  Object.fromEntries(LANGUAGES.map(({ value: of }) => [of, texts[of] ?? '']))
+const textsOf = (settings: Settings, texts: Readonly<Record<Language, string>>): Texts =>
+  Object.fromEntries(allLanguages(settings).map((of) => [of, texts[of] ?? '']))
 
 const nameForm = (): Fields => ({
   part: 'name',
   title: words.value.event.name,
   note: words.value.event.zone(timeZone.value ?? ''),
-  texts: ({ name: { value } }) => ({
-    ...textsOf(value.names),
-    starts_at: localOf(value.starts_at),
-    ends_at: localOf(value.ends_at),
+  texts: (settings) => ({
+    ...textsOf(settings, settings.name.value.names),
+    starts_at: localOf(settings.name.value.starts_at),
+    ends_at: localOf(settings.name.value.ends_at),
   }),
   label: (field) =>
     field === 'starts_at'
@@ -91,20 +97,20 @@ const isOffered = (text: string | undefined): boolean => text !== ''
 const languagesForm = (): Fields => ({
   part: 'languages',
   title: words.value.event.languages,
-  texts: ({ languages: { value } }) => ({
-    [OWN]: value.language,
+  texts: (settings) => ({
+    [OWN]: settings.languages.value.language,
     ...Object.fromEntries(
-      LANGUAGES.map(({ value: of }) => [of, of === 'en' || value.languages.includes(of) ? of : '']),
+      allLanguages(settings).map((of) => [
+        of,
+        of === 'en' || settings.languages.value.languages.includes(of) ? of : '',
+      ]),
     ),
   }),
   label: (field) => (field === OWN ? words.value.event.ownLanguage : ownName(field)),
   control: (field) => (field === OWN ? 'choice' : field === 'en' ? 'none' : 'check'),
   save: ({ [OWN]: own, ...texts }, version) => {
-    const language = LANGUAGES.find(({ value }) => value === own)!.value
-    const languages = LANGUAGES.map(({ value }) => value).filter(
-      (value) => value === language || isOffered(texts[value]),
-    )
-    return client.setEventLanguages({ language, languages, version })
+    const languages = Object.keys(texts).filter((of) => of === own || isOffered(texts[of]))
+    return client.setEventLanguages({ language: own!, languages, version })
   },
 })
 
@@ -120,11 +126,11 @@ const noticeForm = (): Fields => ({
   part: 'notice',
   title: words.value.event.notice,
   note: words.value.event.noticeNote,
-  texts: ({ notice: { value } }) => ({
-    organiser: value.organiser ?? '',
-    contact: value.contact ?? '',
-    kept_until: localOf(value.kept_until),
-    ...textsOf(value.texts),
+  texts: (settings) => ({
+    organiser: settings.notice.value.organiser ?? '',
+    contact: settings.notice.value.contact ?? '',
+    kept_until: localOf(settings.notice.value.kept_until),
+    ...textsOf(settings, settings.notice.value.texts),
   }),
   label: (field) =>
     isOfNotice(field)
@@ -157,6 +163,7 @@ export function EventSettings({ hasEnded }: { readonly hasEnded: boolean }) {
       <Part from={settings} form={contactForm()} />
       <Part from={settings} form={noticeForm()} />
       <Part from={settings} form={languagesForm()} />
+      <TranslationPanel from={settings} />
       <WordsPanel from={settings} />
       <SurveyPanel from={settings} />
       <MessagesPanel from={settings} />
@@ -194,6 +201,7 @@ function Form({ fields, ...props }: PartProps & { readonly fields: Fields }) {
           form={fields}
           field={field}
           text={value[field]!}
+          languages={allLanguages(settings)}
           onType={(text) => change({ [field]: text })}
         >
           {overtaken === null || stored[field] === overtaken[field] ? null : (
@@ -209,11 +217,13 @@ interface ControlProps {
   readonly form: Fields
   readonly field: string
   readonly text: string
+  /** That the event can have as its own. */
+  readonly languages: readonly Language[]
   readonly onType: (text: string) => void
   readonly children: ComponentChildren
 }
 
-function Control({ form, field, text, onType, children }: ControlProps) {
+function Control({ form, field, text, languages, onType, children }: ControlProps) {
   const label = form.label(field)
   switch (form.control?.(field)) {
     case 'none':
@@ -225,7 +235,7 @@ function Control({ form, field, text, onType, children }: ControlProps) {
             name={field}
             label={label}
             value={text}
-            options={LANGUAGES.map(({ value }) => [value, ownName(value)])}
+            options={languages.map((of) => [of, ownName(of)])}
             onChoose={onType}
           />
           {children}

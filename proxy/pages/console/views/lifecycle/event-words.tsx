@@ -15,7 +15,7 @@ import { client } from '../../session.ts'
 import { ownName, words } from '../../words.ts'
 import { Emblem } from '../../../design/emblem.tsx'
 
-const DEFAULTS: Readonly<Record<Language, readonly string[]>> = {
+const DEFAULTS: Readonly<Partial<Record<Language, readonly string[]>>> = {
   'zh-Hant': defaultsHant,
   'zh-Hans': defaultsHans,
   ja: defaultsJa,
@@ -51,7 +51,9 @@ function WordsForm(props: PartProps) {
     })
   /** What readers of each language see if a field is empty. */
   const typed = value.level_names.map(withoutEmpty)
-  const defaults = offered.map((language) => levelNames(typed, DEFAULTS[language], language, own))
+  const defaults = offered.map((language) =>
+    levelNames(typed, DEFAULTS[language] ?? defaultsEn, language, own),
+  )
   return (
     <PartForm title={messages.words} part={settings.words} form={form} class="words-form">
       <Choice

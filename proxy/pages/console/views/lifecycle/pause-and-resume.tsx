@@ -46,7 +46,7 @@ export const PauseAndResume = ({ activity }: { readonly activity: Resource<Activ
 type Current = Pick<Activity, 'status' | 'message' | 'messages' | 'changed_at' | 'changed_by'>
 
 /** The message by language. */
-type Texts = Partial<Readonly<Record<Language, string>>>
+type Texts = Readonly<Record<Language, string>>
 
 const ownLanguage = (): Language => event.value?.language ?? pageData().language
 

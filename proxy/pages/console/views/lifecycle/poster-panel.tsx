@@ -11,10 +11,11 @@ import { Choice } from '../../parts/fields.tsx'
 import { PanelFrom } from '../../parts/panel.tsx'
 import type { Resource } from '../../resource.ts'
 import { ownName, words } from '../../words.ts'
+import { type WordFiles, wordsIn } from '../../../frame/language.ts'
 import { Button } from '../../../design/button.tsx'
 import type { Poster } from './draw-poster.ts'
 
-const FILES: Readonly<Record<Language, () => Promise<{ readonly words: PosterWords }>>> = {
+const FILES: WordFiles<{ readonly words: PosterWords }> = {
   'zh-Hant': () => import('#shared/locales/zh-hant/poster.ts'),
   'zh-Hans': () => import('#shared/locales/zh-hans/poster.ts'),
   ja: () => import('#shared/locales/ja/poster.ts'),
@@ -54,7 +55,7 @@ function PosterOf({ settings }: { readonly settings: EventSettings }) {
     void (async () => {
       const [{ drawPoster, blobOf }, { words: posterWords }] = await Promise.all([
         import('./draw-poster.ts'),
-        FILES[chosen](),
+        wordsIn(chosen, 'poster', FILES),
       ])
       const canvas = await drawPoster(posterOf(settings, chosen), posterWords)
       const url = URL.createObjectURL(await blobOf(canvas, 'image/png'))

@@ -74,6 +74,7 @@ const State = z.object({
     ends_at: Time.nullable(),
     time_zone: exampleText('Asia/Taipei'),
     crowd: z.int().describe('Fewest pilgrims in a cell'),
+    rehearsal: z.boolean().describe('What is shown is not the event'),
     route: z
       .string()
       .nullable()

@@ -383,6 +383,7 @@ test('in a rehearsal every page names it, and the console has a bar until an own
   await page.locator('.event-rehearsal', { hasText: '--own-route' }).waitFor()
   await photograph(page, 'console-rehearsal')
   await map.page.getByRole('heading', { name: 'リハーサル：' }).first().waitFor({ timeout: FOLLOWS_MS })
+  await map.page.locator('.rehearsal', { hasText: 'リハーサル：' }).waitFor({ timeout: FOLLOWS_MS })
   await photograph(map.page, 'map-rehearsal')
   await using app = await event.open({ path: '/walk/?lang=en', viewport: { width: 390, height: 844 } })
   await app.page.getByText('Rehearsal: ').first().waitFor()

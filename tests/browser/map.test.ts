@@ -212,7 +212,7 @@ describeBothStacks(
       console.log(`map, ${stack.kind}: interactive after ${startMs} ms, processor 4 × slower`)
       await page.locator('.marker-front svg').waitFor()
       // Towns and places along the way load some time after the page.
-      const atFirst = (await fetched()).filter(({ path }) => !/\/(?:towns|map-places)-/.test(path))
+      const atFirst = (await fetched()).filter(({ path }) => !/\/(?:towns|map-places|map-later)-/.test(path))
       const first = await gzippedBytes(
         stack,
         atFirst.map(({ path }) => path),

@@ -28,7 +28,7 @@ export const PUBLIC_ANSWERS: readonly PublicAnswer[] = [
   {
     answers: 'readEventMap',
     fields:
-      'event name names language languages settings_version followed starts_at ends_at time_zone crowd route status message messages totals pilgrims km carbon_saved_kg levels',
+      'event name names language languages settings_version followed starts_at ends_at time_zone crowd rehearsal route status message messages totals pilgrims km carbon_saved_kg levels',
     reveals: 'sums of the last flush; counts below the crowd are omitted',
   },
   {

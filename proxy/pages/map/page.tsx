@@ -14,7 +14,7 @@ import { Crowd, Me, Notices, Procession, StandingBadge, Ways } from './panel.tsx
 import { loadAtlas } from './ground.ts'
 import { worldX, worldY } from './projection.ts'
 import { counties, over, towns } from './scene.ts'
-import { data, eventName, followed, isScreen, route } from './state.ts'
+import { data, eventName, followed, news, isScreen, route } from './state.ts'
 import { MyStation, Next, Stations } from './stations.tsx'
 import { WallPage } from './wall.tsx'
 import { language, pageWords, wordsIn } from '../frame/language.ts'
@@ -84,8 +84,8 @@ void startPage(() => {
 const loadLater = () => {
   void loadAtlas(data.files['towns'], (shapes) => (towns.value = shapes))
   // Without a network there are none until the next visit.
-  import('./places.ts').then(
-    ({ showPlaces }) => showPlaces(route, language, over, wordsIn, worldX, worldY),
+  import('./later.ts').then(
+    ({ showLater }) => showLater([news, eventName], route, language, over, wordsIn, worldX, worldY),
     () => undefined,
   )
 }

@@ -165,7 +165,7 @@ const axisOf = (places: Places, samples: readonly Sample[]) =>
   })
 
 function eventOf({ config, event }: Context): EventMap['event'] {
-  const { name, names, language, languages, version, followed, startsMs, endsMs } = event.current
+  const { name, names, language, languages, version, followed, startsMs, endsMs, isRehearsal } = event.current
   const { timeZone, mapCrowd } = config
   return {
     name,
@@ -178,6 +178,7 @@ function eventOf({ config, event }: Context): EventMap['event'] {
     ends_at: timeOrNull(endsMs),
     time_zone: timeZone,
     crowd: mapCrowd,
+    rehearsal: isRehearsal,
     route: routeVersion(event.current),
   }
 }

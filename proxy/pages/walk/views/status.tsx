@@ -79,7 +79,9 @@ export function OutsideLine() {
 /** The event's name during a rehearsal, which identifies it as one. */
 function Rehearsal() {
   const event = config.value
-  return event?.rehearsal === true ? <Notice>{event.names?.[language.value] ?? event.name}</Notice> : null
+  return event?.rehearsal === true ? (
+    <Notice kind="warning">{event.names?.[language.value] ?? event.name}</Notice>
+  ) : null
 }
 
 export function EventStatus() {

@@ -27,11 +27,12 @@ import { newDirectory } from '#tests/helpers/process.ts'
 import { newPushKeys } from '#tests/helpers/push-service.ts'
 import { openServiceParts, type ServiceParts } from '#tests/helpers/service-parts.ts'
 import { type Server, startNats } from '#tests/helpers/servers.ts'
-import { openTcpProxy, type TcpProxy } from '#tests/helpers/tcp-proxy.ts'
+import { type LinkCondition, openTcpProxy, type TcpProxy } from '#tests/helpers/tcp-proxy.ts'
 import { SETTINGS } from '#tests/helpers/test-stack.ts'
 import { until } from '#tests/helpers/wait.ts'
 import { admit, checkin } from '#tests/kv/drivers.ts'
 import { failingObjects } from './failing-objects.ts'
+import { openFullDisk } from './full-disk.ts'
 
 export const WRITES: readonly Endpoint[] = ENDPOINTS.filter(
   ({ id, method }) => method !== 'GET' || Object.hasOwn(PRICES, id),
@@ -121,8 +122,15 @@ export function differences(one: Snapshot, other: Snapshot): string[] {
   })
 }
 
-export const STORES = ['postgres', 'redis', 'nats', 'objects'] as const
+export const STORES = ['postgres', 'disk', 'redis', 'nats', 'objects'] as const
 export type StoreName = (typeof STORES)[number]
+
+/** Makes a store fail. */
+interface Failing {
+  /** Steps since the last `set`. */
+  readonly messages: number | Promise<number>
+  set(condition: LinkCondition): void | Promise<void>
+}
 
 interface Operation {
   readonly operationId: string
@@ -136,7 +144,7 @@ interface Operation {
 }
 
 export interface EveryWrite {
-  readonly proxies: Readonly<Record<StoreName, Pick<TcpProxy, 'messages' | 'set'>>>
+  readonly proxies: Readonly<Record<StoreName, Failing>>
   readonly redis: Redis
   readonly parts: ServiceParts
   /** Fills all stores as before the endpoint's request. If it demands a flush, a scheduler runs. */
@@ -196,7 +204,6 @@ export async function openEveryWrite(redisServer?: Server): Promise<EveryWrite> 
     NATS_URL: behind(nats.url, links.nats),
   })
   const failing = failingObjects(parts.ports.objects)
-  const proxies = { ...links, objects: failing.proxy }
   // The test's own access and the scheduler are not disturbed by faults.
   const others = await openServiceParts({
     ...settings,
@@ -223,6 +230,7 @@ export async function openEveryWrite(redisServer?: Server): Promise<EveryWrite> 
       SELECT relname AS name FROM pg_class
       WHERE relnamespace = 'public'::regnamespace AND relkind IN ('r', 'p') AND NOT relispartition ORDER BY 1`
   ).map(({ name }) => name)
+  const proxies = { ...links, disk: await openFullDisk(db, tables), objects: failing.proxy }
   const kept = tables.filter((name) => !OTHERS_TABLES.test(name))
   // The first settings are written by a background task.
   const some = (name: string) => (name === 'event_settings' ? 'WHERE changed_by IS NOT NULL' : '')
@@ -271,7 +279,7 @@ export async function openEveryWrite(redisServer?: Server): Promise<EveryWrite> 
     },
     async mend() {
       const { ended } = links.postgres
-      for (const proxy of Object.values(proxies)) proxy.set({ kind: 'clear' })
+      for (const proxy of Object.values(proxies)) await proxy.set({ kind: 'clear' })
       const isUp = () =>
         Promise.all([parts.ports.db.probe(), parts.ports.kv.probe()]).then(
           () => parts.ports.bus.connected(),

@@ -45,27 +45,32 @@ export function showPlaces(
   // Last, also where the page draws the panel or its own parts later. The display on a wall has no panel.
   const attach = (): void => {
     const panel = document.querySelector('.details')
-    if (!section.hasChildNodes()) section.remove()
-    else if (panel !== null && panel.lastElementChild !== section) panel.append(section)
+    if (panel !== null && panel.lastElementChild !== section) panel.append(section)
   }
+  const redrawn = new MutationObserver(attach)
   const list = async (places: Places): Promise<void> => {
     const reader = language.peek()
     // Without a network the words are loaded at the next change.
     const loaded = await wordsIn(reader, 'places', WORDS).catch(() => null)
     if (loaded === null || places !== placesOf(route.peek()) || reader !== language.peek()) return
-    section.replaceChildren(...(places.length === 0 ? [] : listOf(places, loaded.words, reader)))
+    section.replaceChildren(...listOf(places, loaded.words, reader))
     attach()
+    redrawn.observe(document.body, { childList: true, subtree: true })
   }
   const show = (): void => {
     const places = placesOf(route.peek())
     const placed = places.map((place) => ({ ...place, x: worldX(place.lng), y: worldY(place.lat) }))
     over.value = placed.length === 0 ? undefined : (...canvas) => drawOn(canvas, placed)
-    void list(places)
+    if (placed.length > 0) void list(places)
+    else {
+      redrawn.disconnect()
+      section.remove()
+    }
   }
-  new MutationObserver(attach).observe(document.body, { childList: true, subtree: true })
   route.subscribe(show)
   language.subscribe(show)
 }
+
 const drawOn = (
   [context, view, colour]: Parameters<NonNullable<Scene['over']>>,
   placed: Parameters<typeof drawPlaces>[2],

@@ -46,6 +46,9 @@ describeOnServers('what Redis has lost', () => {
     ;[redis, database, dir] = await Promise.all([startRedis(), openTestDatabase(), newDirectory('redo')])
     db = await openDatabase({ url: database.url, dir: '' })
     kv = await openKv({ url: redis.url, partitions: 2, path: '', onError: () => undefined })
+    await startTracking()
+  })
+  async function startTracking(): Promise<void> {
     const journal = openJournal(join(dir, 'journal'), 1_000)
     counters = openProcessCounters({ kv, db, log, journalPath: null, journaled: () => journal.points() })
     redoLog = openRedoLog({ dir: join(dir, 'redo'), stopwatch, log })
@@ -59,7 +62,7 @@ describeOnServers('what Redis has lost', () => {
     const redo = createRedo({ ...own, refill, redoLog, neededMs: async () => null })
     buffer = createBuffer({ ...own, journal, redo, counters, admitMs: ADMIT_MS, now: () => NOW, metrics })
     await buffer.start()
-  })
+  }
   afterEach(async () => {
     await buffer?.stop()
     await counters?.stop()
@@ -142,6 +145,18 @@ describeOnServers('what Redis has lost', () => {
     },
   )
 
+  test('is restored also when no tracking process ran at the time', async () => {
+    await admit(sync('anna', times(0, 5)))
+    await until(() => existsSync(join(dir, 'redo', 'kv.json')), 'the note of the kv')
+    await buffer.stop()
+    await redis.stop('SIGKILL')
+    DISKS['all its data']!.after()
+    await redis.restart()
+    await until(async () => (await kv.servers()).length > 0, 'the store')
+    await startTracking()
+    await until(async () => (await columns()).pending === 5, 'the points')
+  })
+
   test('the ledger counts nothing as lost, and nothing twice', async () => {
     await admit(sync('anna', times(0, 5)))
     await flushAll()
@@ -157,7 +172,7 @@ describeOnServers('what Redis has lost', () => {
   })
 
   test('is kept no longer than it is needed, and read also from the files of an ended process', async () => {
-    const filesOf = () => readdirSync(join(dir, 'redo'))
+    const filesOf = () => readdirSync(join(dir, 'redo')).filter((file) => file.endsWith('.redo'))
     await admit(sync('anna', times(0, 5)))
     await redoLog.write()
     expect(filesOf()).toHaveLength(1)

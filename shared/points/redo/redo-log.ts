@@ -5,7 +5,17 @@
  * Its files are written without a sync, so that no answer waits for them: a point is lost only when the kv's machine
  * and the process's machine fail between the same two flushes.
  */
-import { createReadStream, mkdirSync, readdirSync, rmSync, statfsSync, statSync } from 'node:fs'
+import {
+  createReadStream,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statfsSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
 import { appendFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
@@ -25,9 +35,17 @@ const FREE_BYTES = 536_870_912
 /** Files of ended processes are read, and deleted after this time. */
 const ABANDONED_MS = 3_600_000
 const SUFFIX = '.redo'
+const KV_FILE = 'kv.json'
 
 /** Directory of the redo log in an installation. */
 export const redoDirectory = (dataDir: string): string => join(dataDir, 'redo')
+
+/** The kv whose points the log would restore. */
+export interface KnownKv {
+  /** Ids of its server processes. */
+  readonly servers: readonly string[]
+  readonly epochs: readonly (readonly [partition: number, epoch: string])[]
+}
 
 interface Segment {
   readonly path: string
@@ -135,6 +153,19 @@ export function openRedoLog({ dir, stopwatch, log }: RedoLogOptions) {
       while (segments.length > 0 && segments[0]!.written() > ageMs) removeFirst()
       for (const file of readdirSync(dir))
         if (!file.startsWith(name) && isAbandoned(join(dir, file))) rmSync(join(dir, file), { force: true })
+    },
+    /** The kv that a process of this directory last knew to have all points; null: not known. */
+    knownKv(): KnownKv | null {
+      try {
+        return JSON.parse(readFileSync(join(dir, KV_FILE), 'utf8')) as KnownKv
+      } catch {
+        return null
+      }
+    },
+    noteKv(known: KnownKv): void {
+      const path = join(dir, `${name}-${KV_FILE}`)
+      writeFileSync(path, JSON.stringify(known), { mode: 0o600 })
+      renameSync(path, join(dir, KV_FILE))
     },
     write,
     /** Bytes of this process's files. */

@@ -40,8 +40,11 @@ interface RedoOptions {
 
 export function createRedo(options: RedoOptions) {
   const { redoLog, refill, neededMs, log, kv } = options
-  let servers: ReadonlySet<string> | null = null
-  const epochs = new Map<number, string>()
+  // Also what the last process knew: the kv may lose its points while no tracking process runs.
+  const known = redoLog.knownKv()
+  let servers: ReadonlySet<string> | null = known === null ? null : new Set(known.servers)
+  const epochs = new Map(known?.epochs)
+  let isNoted = known !== null
   /** Partitions that may have lost points. */
   let due = new Set<number>()
   let isOpen = true
@@ -52,9 +55,19 @@ export function createRedo(options: RedoOptions) {
     for (const [partition, { epoch }] of counters.entries()) {
       const before = epochs.get(partition)
       if (isOther || (before !== undefined && before !== epoch)) due.add(partition)
-      if (epoch !== '') epochs.set(partition, epoch)
+      if (epoch === '' || epoch === before) continue
+      epochs.set(partition, epoch)
+      isNoted = false
     }
+    if (isOther) isNoted = false
     servers = new Set(running)
+  }
+
+  /** Only once the kv has all points: until then the next process must restore them, too. */
+  function noteKv(): void {
+    if (isNoted || servers === null) return
+    redoLog.noteKv({ servers: [...servers], epochs: [...epochs] })
+    isNoted = true
   }
 
   async function forget(): Promise<void> {
@@ -80,6 +93,7 @@ export function createRedo(options: RedoOptions) {
     await check()
     if (due.size > 0) await redo()
     if (round++ % ROUNDS_A_FORGET === 0) await forget()
+    noteKv()
   }
   const repeating = repeated(log, 'giving the kv lost points again failed', EVERY_MS, run)
 

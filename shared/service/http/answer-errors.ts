@@ -7,7 +7,6 @@ import { invalid, Refusal, unavailable } from '#shared/runtime/refusal.ts'
 import { errorFields, type Log } from '#shared/runtime/log.ts'
 import { isStoreUnavailable } from '#shared/stores/repeated-work.ts'
 import { isBodyArriving } from './body.ts'
-import { allowedMethods, routeOf } from './routes.ts'
 
 /** Timeout of a request, in case a dependency hangs. */
 const REQUEST_TIMEOUT_MS = 25_000
@@ -46,17 +45,8 @@ export function validationError(error: z.ZodError): Refusal {
   return invalid(named.join('; ') + (more > 0 ? `; and ${more} more` : ''))
 }
 
-function refusalOf(context: ServiceContext, error: unknown, request: Request): Refusal {
+function refusalOf(context: ServiceContext, error: unknown, route: string): Refusal {
   if (error instanceof Refusal) return error
-  if ((error as { code?: unknown }).code === 'NOT_FOUND') {
-    const allowed = allowedMethods(new URL(request.url).pathname)
-    // The router matches the raw path; this table matches the parsed URL, where `..` and `#` have a meaning.
-    if (allowed.length === 0 || allowed.includes(request.method))
-      return new Refusal(404, 'not-found', NOTHING_HERE)
-    const Allow = allowed.join(', ')
-    return new Refusal(405, 'method-not-allowed', `This address takes ${Allow}.`, { Allow })
-  }
-  const route = routeOf(new URL(request.url).pathname, request.method)
   if (isStoreUnavailable(error)) {
     context.log.warn('a dependency is unavailable', { route, ...errorFields(error) })
     return unavailable('A part of the service is unavailable: please try again in a moment.')
@@ -65,20 +55,45 @@ function refusalOf(context: ServiceContext, error: unknown, request: Request): R
   return new Refusal(500, 'internal', 'Internal server error')
 }
 
+/** @param route path pattern of the request, for logs and metrics: the path itself may contain user ids */
 export function answerError(
   context: ServiceContext,
   error: unknown,
-  request: Request,
+  route: string,
   requestId: string,
 ): Response {
-  const refusal = refusalOf(context, error, request)
+  const refusal = refusalOf(context, error, route)
   context.metrics.count('event_http_refusals_total', {
-    route: routeOf(URL.parse(request.url)?.pathname ?? '', request.method),
+    route,
     status: String(refusal.httpStatus),
     code: refusal.reason,
   })
   const body: ErrorBody = { error: refusal.message, code: refusal.reason, request_id: requestId }
   return Response.json(body, { status: refusal.httpStatus, headers: refusal.headers })
+}
+
+/** Answers a request that no route of this service has taken. */
+export async function answerUnrouted(
+  context: ServiceContext,
+  error: unknown,
+  request: Request,
+  requestId: string,
+): Promise<Response> {
+  // Loads the endpoints of all services (5 MB), of which a service serves few.
+  const { allowedMethods, routeOf } = await import('./routes.ts')
+  const path = URL.parse(request.url)?.pathname ?? ''
+  const route = routeOf(path, request.method)
+  const isUnknown = (error as { code?: unknown }).code === 'NOT_FOUND'
+  const refusal = isUnknown ? unroutedRefusal(allowedMethods(path), request.method) : error
+  return answerError(context, refusal, route, requestId)
+}
+
+/** @param allowed methods of the path */
+function unroutedRefusal(allowed: readonly string[], method: string): Refusal {
+  // The router matches the raw path; this table matches the parsed URL, where `..` and `#` have a meaning.
+  if (allowed.length === 0 || allowed.includes(method)) return new Refusal(404, 'not-found', NOTHING_HERE)
+  const Allow = allowed.join(', ')
+  return new Refusal(405, 'method-not-allowed', `This address takes ${Allow}.`, { Allow })
 }
 
 export function answerUnexpected(log: Log, error: unknown): Response {

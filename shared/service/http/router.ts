@@ -7,7 +7,7 @@ import type { ServiceContext } from '#shared/service/context.ts'
 import { type Endpoint, Written } from '#shared/contracts/endpoint.ts'
 import { expectClaimRule } from '#shared/service/security/claims.ts'
 import { admit, type Call, callOf } from './check-request.ts'
-import { answerError, withRequestTimeout } from './answer-errors.ts'
+import { answerError, answerUnrouted, withRequestTimeout } from './answer-errors.ts'
 import { span } from '#shared/runtime/traces.ts'
 import { Refusal, temporaryAs503 } from '#shared/runtime/refusal.ts'
 import { crossOrigin, preflight, requestIdOf, stamp, takeHeaders } from './headers.ts'
@@ -34,10 +34,10 @@ function createApp(context: ServiceContext) {
     strictPath: true,
   })
     .use(crossOrigin(context.config.corsOrigins))
-    .onError(({ error, request, set }) => {
+    .onError(async ({ error, request, set }) => {
       const requestId = requestIdOf(request)
       if (request.method === 'OPTIONS') return preflight(set, requestId)
-      return stamp(answerError(context, error, request, requestId), set, requestId)
+      return stamp(await answerUnrouted(context, error, request, requestId), set, requestId)
     })
 }
 
@@ -141,7 +141,7 @@ function routeOf<E extends Endpoint>(context: ServiceContext, endpoint: E, handl
     try {
       return await withRequestTimeout(request, answer(routed, requestId))
     } catch (error) {
-      return stamp(answerError(context, termsOf(endpoint, error), request, requestId), set, requestId)
+      return stamp(answerError(context, termsOf(endpoint, error), endpoint.path, requestId), set, requestId)
     }
   }
   const spanName = `${endpoint.method} ${endpoint.path}`

@@ -287,7 +287,7 @@ export function refusalTests(open: (options: ConsoleOptions) => Promise<OpenPage
       return route.fulfill({ json: { ok: true, data: { id: 9, outcome: 'replayed' } } })
     })
     await press(letter(page, 9).getByRole('button', { name: 'Requeue' }))
-    await page.locator('.toast', { hasText: 'Back in the buffer' }).waitFor()
+    await page.locator('.toast', { hasText: 'The next flush stores it' }).waitFor()
     await letter(page, 7).and(page.locator(':focus')).waitFor()
   })
 

@@ -201,7 +201,7 @@ describeOnServers('the console', () => {
     await letter.getByRole('button', { name: 'View' }).click()
     await letter.locator('pre').waitFor()
     await letter.getByRole('button', { name: 'Requeue' }).click()
-    await page.locator('.toast', { hasText: 'Back in the buffer' }).waitFor()
+    await page.locator('.toast', { hasText: 'The next flush stores it' }).waitFor()
     await letter.waitFor({ state: 'detached' })
   })
 

@@ -9,7 +9,7 @@ import {
   revokeTracker,
 } from '#services/tracking/tracker-apps/manage-trackers.ts'
 import type { ServiceContext } from '#shared/service/context.ts'
-import { KNOWN_KEYS, revokeKeys, trackerKeyHash } from '#shared/pilgrims/tracker-keys.ts'
+import { KNOWN_KEYS, readKnownKey, revokeKeys, trackerKeyHash } from '#shared/pilgrims/tracker-keys.ts'
 import { type Kv, KvUnavailable } from '#shared/stores/kv/kv.ts'
 import { trackers } from '#shared/stores/schema/tables.ts'
 import { openTestDatabase } from '#tests/helpers/database.ts'
@@ -121,6 +121,26 @@ describe('copies of keys in a replica', () => {
     // The kv has lost the revocation.
     await context.db.orm.delete(trackers).where(eq(trackers.userId, userId))
     expect(await replica.find(key)).toBeNull()
+  })
+
+  test('lose no note of a fast clock, also for an app that sends once a minute', async () => {
+    const context = parts.context()
+    const { key } = await pilgrimWithTracker(context)
+    const hash = trackerKeyHash(key)
+    const replica = new TrackerKeys(context)
+    const clocks: (number | null)[] = []
+    for (let i = 0; i < 3; i++) {
+      nowMs += 61_000
+      await replica.find(key)
+      clocks.push(await replica.noteAhead(hash, { byMs: 600_000, sentMs: nowMs + 600_000 }))
+      replica.noteUse(hash, { isTaken: true, refused: null })
+      const noted = async () => {
+        const known = await readKnownKey(context.kv, hash)
+        return known !== 'revoked' && known?.usedMs === nowMs
+      }
+      await until(noted, 'the use to be noted')
+    }
+    expect(clocks).toEqual([null, 600_000, 600_000])
   })
 
   test('are bounded in number', async () => {

@@ -1,6 +1,6 @@
 /** A Redis that returns without its data, or without its last writes, gets its admitted points again. */
 import { afterEach, beforeEach, expect, test } from 'bun:test'
-import { appendFileSync, cpSync, existsSync, readdirSync, rmSync } from 'node:fs'
+import { appendFileSync, cpSync, existsSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { flush } from '#services/scheduler/flush/flush.ts'
@@ -155,6 +155,43 @@ describeOnServers('what Redis has lost', () => {
     await until(async () => (await kv.servers()).length > 0, 'the store')
     await startTracking()
     await until(async () => (await columns()).pending === 5, 'the points')
+  })
+
+  test('a process that stops in the middle leaves the rest to the next one', async () => {
+    const note = join(dir, 'redo', 'kv.json')
+    await admit(sync('anna', times(0, 5)))
+    await until(() => existsSync(note), 'the note of the kv')
+    await buffer.stop()
+    await startTracking()
+    await admit(sync('ben', times(0, 4)))
+    await buffer.stop()
+    const noted = readFileSync(note, 'utf8')
+    await redis.stop('SIGKILL')
+    DISKS['all its data']!.after()
+    await redis.restart()
+    await until(async () => (await kv.servers()).length > 0, 'the store')
+
+    let stopped: Promise<void> | undefined
+    const restore: Kv['restore'] = (...given) => {
+      stopped = ending.stop()
+      return kv.restore(...given)
+    }
+    const ending = createRedo({
+      kv: { ...kv, restore },
+      db,
+      redoLog: openRedoLog({ dir: join(dir, 'redo'), stopwatch, log }),
+      rules: rules(),
+      count: () => undefined,
+      refill: () => publishStatus(db, kv),
+      neededMs: async () => null,
+      log,
+    })
+    ending.start()
+    await until(() => stopped !== undefined, 'the first page')
+    await stopped
+    expect(readFileSync(note, 'utf8')).toBe(noted)
+    await startTracking()
+    await until(async () => (await kv.pendingOf(['anna', 'ben'])).join() === '5,4', 'all points')
   })
 
   test('the ledger counts nothing as lost, and nothing twice', async () => {

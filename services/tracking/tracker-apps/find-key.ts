@@ -152,6 +152,8 @@ export class TrackerKeys {
   /** As `noteKeyAhead`; null without the kv. */
   async noteAhead(hash: string, ahead: Parameters<typeof noteKeyAhead>[2]): Promise<number | null> {
     const { kv, now } = this.context
+    // A use that is noted later must not store the copy, which lacks this note.
+    this.#copies.delete(hash)
     const clockMs = await orUnavailable(noteKeyAhead(kv, hash, ahead, now()))
     return clockMs === 'unavailable' ? null : clockMs
   }

@@ -32,7 +32,7 @@ const MEMORY_BYTES = 16_777_216
 /** Maximum bytes of a process's files, and the free bytes that they leave on the disk for the journal. */
 const MOST_BYTES = 1_073_741_824
 const FREE_BYTES = 536_870_912
-/** Files of ended processes are read, and deleted after this time. */
+/** Files of ended processes are read, and deleted after this time, unless Postgres still lacks their points. */
 const ABANDONED_MS = 3_600_000
 const SUFFIX = '.redo'
 const KV_FILE = 'kv.json'
@@ -152,7 +152,8 @@ export function openRedoLog({ dir, stopwatch, log }: RedoLogOptions) {
     forget(ageMs: number): void {
       while (segments.length > 0 && segments[0]!.written() > ageMs) removeFirst()
       for (const file of readdirSync(dir))
-        if (!file.startsWith(name) && isAbandoned(join(dir, file))) rmSync(join(dir, file), { force: true })
+        if (!file.startsWith(name) && isAbandoned(join(dir, file), ageMs))
+          rmSync(join(dir, file), { force: true })
     },
     /** The kv that a process of this directory last knew to have all points; null: not known. */
     knownKv(): KnownKv | null {
@@ -162,10 +163,17 @@ export function openRedoLog({ dir, stopwatch, log }: RedoLogOptions) {
         return null
       }
     },
-    noteKv(known: KnownKv): void {
+    /** @returns whether it is noted; not on a full disk */
+    noteKv(known: KnownKv): boolean {
       const path = join(dir, `${name}-${KV_FILE}`)
-      writeFileSync(path, JSON.stringify(known), { mode: 0o600 })
-      renameSync(path, join(dir, KV_FILE))
+      try {
+        writeFileSync(path, JSON.stringify(known), { mode: 0o600 })
+        renameSync(path, join(dir, KV_FILE))
+        return true
+      } catch {
+        rmSync(path, { force: true })
+        return false
+      }
     },
     write,
     /** Bytes of this process's files. */
@@ -185,9 +193,14 @@ const freeBytes = (dir: string): number => {
   return bavail * bsize
 }
 
-function isAbandoned(path: string): boolean {
+/** @param neededMs how long Postgres may lack the points of a file */
+function isAbandoned(path: string, neededMs: number): boolean {
   const stat = statSync(path, { throwIfNoEntry: false })
-  return stat !== undefined && path.endsWith(SUFFIX) && !isRecent(stat.mtimeMs, machineNow(), ABANDONED_MS)
+  return (
+    stat !== undefined &&
+    path.endsWith(SUFFIX) &&
+    !isRecent(stat.mtimeMs, machineNow(), Math.max(ABANDONED_MS, neededMs))
+  )
 }
 
 /** The submissions of a file. The file may be deleted meanwhile, and its last line may be truncated. */

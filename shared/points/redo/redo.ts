@@ -66,8 +66,7 @@ export function createRedo(options: RedoOptions) {
   /** Only once the kv has all points: until then the next process must restore them, too. */
   function noteKv(): void {
     if (isNoted || servers === null) return
-    redoLog.noteKv({ servers: [...servers], epochs: [...epochs] })
-    isNoted = true
+    isNoted = redoLog.noteKv({ servers: [...servers], epochs: [...epochs] })
   }
 
   async function forget(): Promise<void> {
@@ -91,7 +90,12 @@ export function createRedo(options: RedoOptions) {
   let round = 0
   const run = async (): Promise<void> => {
     await check()
-    if (due.size > 0) await redo()
+    try {
+      if (due.size > 0) await redo()
+    } catch (error) {
+      if (isOpen) throw error
+      return
+    }
     if (round++ % ROUNDS_A_FORGET === 0) await forget()
     noteKv()
   }
@@ -127,8 +131,8 @@ async function giveAgain(
 ): Promise<number> {
   let points = 0
   for await (const page of redoLog.pages(POINTS_A_PAGE)) {
-    // The next process reads the files, too.
-    if (!isOpen()) break
+    // What is left is still due: the next process reads the files, too.
+    if (!isOpen()) throw new KvUnavailable('the process stops before all lost points are restored')
     const lost = Map.groupBy(page, ({ userId }) => partitionOf(userId, kv.partitions))
     for (const [partition, submissions] of lost) {
       if (!partitions.has(partition)) continue

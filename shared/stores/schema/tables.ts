@@ -31,8 +31,11 @@ const instant = () => timestamp({ withTimezone: true, precision: 3, mode: 'date'
 /** Whole millimetres or milligrams: exact in any grouping, far below 2^53. */
 const exact = () => bigint({ mode: 'number' })
 
-/** float4, for values that phones measure. */
-const measure = customType<{ data: number }>({ dataType: () => 'real' })
+/** float4, for values that phones measure. Postgres rejects a text whose number is too small instead of rounding it. */
+const measure = customType<{ data: number }>({
+  dataType: () => 'real',
+  toDriver: (value) => Math.fround(value),
+})
 
 /** Raw bytes; raw SQL writes them by `decode(…, 'base64')` and reads them by `encode`. */
 const bytes = customType<{ data: Uint8Array }>({ dataType: () => 'bytea' })

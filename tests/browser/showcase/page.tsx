@@ -15,6 +15,8 @@ import { levels } from '#shared/locales/en/levels.ts'
 import { pageWords } from '#proxy/pages/frame/language.ts'
 import { startPage } from '#proxy/pages/frame/start-page.tsx'
 import { LanguageSwitch, ThemeSwitch } from '#proxy/pages/frame/switches.tsx'
+// The words of any page have those of all pages.
+import '#proxy/pages/map/words.ts'
 
 void startPage(() => (
   <main>

@@ -77,6 +77,7 @@ const ADD: readonly string[] = [
   'setEventRoute',
   'setEventSurvey',
   'setEventWords',
+  'setTranslation',
   'setRehearsal',
   'resetRehearsal',
   'forceFlush',

@@ -125,7 +125,10 @@ test('the table of words comes back translated: app, map and link are in Dutch, 
     await upload('words.csv', content)
     await panel.getByText(sentence).waitFor()
   }
-  await upload('words.csv', ['key;text:nl', ...rows, 'walk.back;twee', 'map.x;niets', ''].join('\r\n'))
+  await upload(
+    'words.csv',
+    ['sep=;', 'Key;text:nl', ...rows, 'walk.back;twee', 'map.x;niets', ''].join('\r\n'),
+  )
   await panel.getByText('6 texts stored. 3 rows are left out').waitFor()
   await panel.getByText(/^Row \d+: The text lacks \{station\}/).waitFor()
   await panel.getByText(/^Row \d+: The key is in the table twice/).waitFor()

@@ -1,6 +1,6 @@
-/** CSV cells of the service and the console: quoted, and never a formula. */
+/** CSV cells of the service and the console: quoted, and never a formula. Files of spreadsheets, read back. */
 import { expect, test } from 'bun:test'
-import { csvOf } from '#proxy/pages/console/parts/csv.ts'
+import { csvOf, recordsOf } from '#proxy/pages/console/parts/csv.ts'
 import { csvCell } from '#services/admin/reports/list-surveys.ts'
 
 test.each([
@@ -35,4 +35,24 @@ test.each([
     .slice(1)
     .split(/,-1\.5\r\n$/)
   expect([cell, cell.slice(1, -1)]).toContain(first!)
+})
+
+const TABLE = [
+  ['key', 'text:nl'],
+  ['walk.back', '5" terug'],
+  ['walk.retry', 'a;b "c"'],
+]
+
+test.each([
+  ['key;text:nl\r\nwalk.back;5" terug\r\nwalk.retry;"a;b ""c"""', 'key', TABLE],
+  ['sep=;\r\n"key";"text:nl"\nwalk.back;5" terug\nwalk.retry;"a;b ""c"""', 'key', TABLE],
+  [
+    'Key\ttext:nl\rwalk.back\t5" terug\rwalk.retry\t"a;b ""c"""',
+    'key',
+    [['Key', 'text:nl'], ...TABLE.slice(1)],
+  ],
+  ['name,age\r\nLin,80', 'key', []],
+  ['key,text:nl\r\nwalk.back,"Terug', 'key', []],
+])('%j is read with its separator', (file, first, records) => {
+  expect(recordsOf(file, first)).toEqual(records)
 })

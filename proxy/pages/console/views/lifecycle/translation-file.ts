@@ -1,7 +1,7 @@
 /** The table of words that an organiser has translated: as a file for spreadsheets, and read back. */
 import type { Data } from '#shared/client/index.ts'
 import { noFormula } from '#shared/core/rules/csv-formulas.ts'
-import { csvOf } from '../../parts/csv.ts'
+import { csvOf, recordsOf } from '../../parts/csv.ts'
 import { ownName, words } from '../../words.ts'
 
 type Table = Data<'readTranslationTable'>
@@ -28,21 +28,6 @@ export function translationFile({ language, rows }: Table, own: string): string 
   ])
 }
 
-/** Records of a CSV file (RFC 4180). Spreadsheets of some countries write another separator. */
-function recordsOf(text: string): string[][] {
-  const separator = /^"?key"?([,;\t])/.exec(text)?.[1]
-  if (separator === undefined) return []
-  const records: string[][] = [[]]
-  const cell = new RegExp(`(?:"((?:[^"]|"")*)"|([^"${separator}\\r\\n]*))(${separator}|\\r?\\n|\\r|$)`, 'y')
-  while (cell.lastIndex < text.length) {
-    const [, quoted, plain, end] = cell.exec(text) ?? []
-    if (end === undefined) return []
-    records.at(-1)!.push(quoted === undefined ? plain! : quoted.replaceAll('""', '"'))
-    if (end !== separator) records.push([])
-  }
-  return records
-}
-
 /** Text as it was before `noFormula`. */
 const withoutMark = (text: string): string =>
   text.startsWith("'") && noFormula(text.slice(1)) === text ? text.slice(1) : text
@@ -66,7 +51,7 @@ export function readTranslation(bytes: Uint8Array): TranslationFile | Translatio
   } catch {
     return 'not-utf8'
   }
-  const [header = [], ...records] = recordsOf(text)
+  const [header = [], ...records] = recordsOf(text, KEY)
   const column = header.findIndex((name) => name.startsWith(TEXT))
   if (column < 0) return 'no-table'
   const texts = new Map<string, string>()

@@ -23,13 +23,16 @@ export function showRehearsal(
     color: 'var(--paper)',
     fontWeight: '700',
     textAlign: 'center',
+    overflow: 'hidden',
+    textOverflow: 'ellipsis',
+    whiteSpace: 'nowrap',
     pointerEvents: 'none',
   })
   const show = (): void => {
     bar.textContent = eventName.value
     // Absent: the service of an earlier release.
-    if (news.value?.event.rehearsal === true) document.body.append(bar)
-    else bar.remove()
+    if (news.value?.event.rehearsal !== true) bar.remove()
+    else if (!bar.isConnected) document.body.append(bar)
   }
   news.subscribe(show)
   eventName.subscribe(show)

@@ -120,7 +120,10 @@ export const FileDrop = ({ title, note, accept, name, onChoose }: FileDropProps)
       onChange={({ currentTarget }) => {
         const file = currentTarget.files?.[0]
         if (file !== undefined)
-          void onChoose(file).catch(() => showToast(words.value.archive.notRead, { warning: true }))
+          void onChoose(file).catch((error: unknown) => {
+            showToast(words.value.archive.notRead, { warning: true })
+            if (!(error instanceof DOMException)) reportError(error)
+          })
         // Allows choosing the same file again after it was changed.
         currentTarget.value = ''
       }}

@@ -5,6 +5,9 @@ import { translatedWords, type Translation } from '#shared/locales/further/trans
 /** Not deleted by the service workers, which delete caches by the path of their page. */
 const CACHE = 'translated-words'
 const TIMEOUT_MS = 10_000
+/** Until an open page asks for a newer translation, and for one that it could not read. */
+const AGAIN_MS = 300_000
+const RETRY_MS = 30_000
 
 const addressOf = (language: Language): string => `/api/event/words/${language}`
 
@@ -32,31 +35,38 @@ const parsed = (text: string | null): Translation | null =>
 /** What this page has read. */
 const known = new Map<Language, Promise<Translation | null>>()
 
-/** @param onChange called when the kept translation is an older one */
+/** @param onChange called when there is a newer translation */
 async function read(language: Language, onChange: () => void): Promise<Translation | null> {
   const cache = await openCache()
   const kept = await textOf(await cache?.match(addressOf(language)))
   const reading = readAnew(language, cache)
-  if (kept === null) {
-    const text = await reading
-    if (text === null) known.delete(language)
-    return parsed(text)
-  }
-  void replace(language, kept, reading, onChange)
-  return parsed(kept)
+  void follow({ language, cache, kept, reading, onChange })
+  return parsed(kept ?? (await reading))
 }
 
-/** Shows a newer translation in place of the kept one. */
-async function replace(
-  language: Language,
-  kept: string,
-  reading: Promise<string | null>,
-  onChange: () => void,
-): Promise<void> {
-  const text = await reading
-  if (text === null || text === kept) return
-  known.set(language, Promise.resolve(parsed(text)))
-  onChange()
+interface Following {
+  readonly language: Language
+  readonly cache: Cache | null
+  readonly kept: string | null
+  readonly reading: Promise<string | null>
+  readonly onChange: () => void
+}
+
+/** Shows each newer translation while the page is in the language. */
+async function follow({ language, cache, kept, reading, onChange }: Following): Promise<void> {
+  let text = await reading
+  let shown = kept ?? text
+  for (;;) {
+    if (text !== null && text !== shown) {
+      shown = text
+      known.set(language, Promise.resolve(parsed(text)))
+      onChange()
+    }
+    const waitMs = shown === null ? RETRY_MS : AGAIN_MS
+    await new Promise((resolve) => setTimeout(resolve, waitMs))
+    if (document.documentElement.lang !== language) return void known.delete(language)
+    if (!document.hidden) text = await readAnew(language, cache)
+  }
 }
 
 /**

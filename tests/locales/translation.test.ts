@@ -1,5 +1,7 @@
 /** A further language is a table whose rows are read from the English words, so none is missing, and none invented. */
 import { describe, expect, test } from 'bun:test'
+import { checkLanguage } from '#services/admin/event/set-translation.ts'
+import { showWords } from '#services/admin/own-data/show-config.ts'
 import { serviceWords } from '#shared/locales/by-language.ts'
 import { builtInTexts, checkTexts, rowsOf, translationOf } from '#shared/locales/further/translation-table.ts'
 import { pathOf, translatedWords, type Translation } from '#shared/locales/further/translated-words.ts'
@@ -145,6 +147,32 @@ test.each([
     texts: { 'walk.retry': 'Nog een keer', 'walk.checkIn.total[checkIns=1]': 'Eén keer' },
     faults: [{ key, fault: fault as 'markup', detail }],
   })
+})
+
+test.each([
+  ['nl', null],
+  ['pt-BR', null],
+  ['sr-Latn', null],
+  ['nld', 'browsers send nl'],
+  ['dut', 'browsers send nl'],
+  ['eng', 'is built in'],
+  ['jpn', 'is built in'],
+  ['zho', 'is built in'],
+  ['mul', 'no language'],
+  ['zxx', 'no language'],
+  ['qqx', 'no language'],
+  ...['ar', 'arz', 'prs', 'pes', 'per', 'ara', 'heb', 'fas', 'mzn', 'ji', 'iw', 'pa-PK', 'uz-AF', 'ks'].map(
+    (tag) => [tag, 'from right to left'] as const,
+  ),
+])('the tag %p: %p', (tag, refusal) => {
+  const check = expect(() => checkLanguage(tag))
+  if (refusal === null) check.not.toThrow()
+  else check.toThrow(refusal)
+})
+
+test('words of a language that is not offered are not public', () => {
+  const event = { current: { languages: ['en'], translations: { nl: { 'walk.back': 'Terug' } } } }
+  expect(() => showWords({ event } as never, new Request('http://localhost/'), 'nl')).toThrow('No words')
 })
 
 test('the table shows the texts of the event’s own language beside the English ones', async () => {

@@ -14,17 +14,34 @@ const MAX_TRANSLATIONS = 4
 /** Primary languages with built-in words. */
 const BUILT_IN = /^(en|ja|zh|cmn|hak|nan|yue)(-|$)/
 
-/** Languages and scripts that are written from right to left. */
-const RIGHT_TO_LEFT =
-  /^(ar|arc|ckb|dv|fa|he|ks|nqo|ps|sd|syr|ug|ur|yi)(-[A-Z]{2})?$|-(Arab|Hebr|Syrc|Thaa|Nkoo)/
+/** Tags of no language: several, not known, not coded, no words. */
+const NO_LANGUAGE = /^(mul|und|mis|zxx)(-|$)/
+
+/** Scripts that are written from right to left. */
+const RIGHT_TO_LEFT = ['Adlm', 'Arab', 'Hebr', 'Mand', 'Nkoo', 'Rohg', 'Samr', 'Syrc', 'Thaa']
+
+/** A language of such a script whose script `Intl` does not know. */
+const DARI = /^prs(-|$)/
+
+/** A tag as browsers send it: `nl` for `nld` and `dut`. */
+function commonTag(language: Language): Language {
+  const canonical = new Intl.Locale(language)
+  return canonical.toString().replace(canonical.language, canonical.maximize().language)
+}
 
 /** @throws Refusal 400 for a tag that cannot have a translation */
-function checkLanguage(language: Language): void {
-  if (BUILT_IN.test(language)) throw invalid(`language: ${language} is built in. Translate another language`)
-  if (RIGHT_TO_LEFT.test(language))
-    throw invalid(`language: the pages cannot be written from right to left, as ${language} is`)
+export function checkLanguage(language: Language): void {
   const known = new Intl.DisplayNames('en', { type: 'language', fallback: 'none' })
-  if (known.of(language) === undefined) throw invalid(`language: no language has the tag ${language}`)
+  if (NO_LANGUAGE.test(language) || known.of(language) === undefined)
+    throw invalid(`language: no language has the tag ${language}`)
+  const common = commonTag(language)
+  if (BUILT_IN.test(language) || BUILT_IN.test(common))
+    throw invalid(`language: ${language} is built in. Translate another language`)
+  const { script } = new Intl.Locale(common).maximize()
+  if (DARI.test(language) || RIGHT_TO_LEFT.includes(script ?? ''))
+    throw invalid(`language: the pages cannot be written from right to left, as ${language} is`)
+  if (common !== language)
+    throw invalid(`language: browsers send ${common} in place of ${language}. Use that`)
 }
 
 /** @throws Refusal 400 for a tag that cannot have a translation */

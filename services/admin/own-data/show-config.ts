@@ -36,8 +36,9 @@ const prepared = new WeakMap<object, Prepared>()
 
 /** @throws Refusal 404 for a language that is built in, or not offered */
 export function showWords({ event }: ServiceContext, request: Request, language: Language): Response {
-  const { translations } = event.current
-  if (!Object.hasOwn(translations, language)) throw notFound('No words in this language.')
+  const { languages, translations } = event.current
+  if (!languages.includes(language) || !Object.hasOwn(translations, language))
+    throw notFound('No words in this language.')
   const texts = translations[language]!
   const answer = prepared.getOrInsertComputed(texts, () => {
     const data: TranslatedWords = translationOf(language, texts)

@@ -6,7 +6,7 @@ import type { Cause } from '#shared/service/alerts/health-checks.ts'
 import { decide, type Incident } from '#shared/service/alerts/when-to-alert.ts'
 import { LEVELS } from '#shared/core/rules/levels.ts'
 import { actionOfPostback, postbackData, wishOfText } from '#services/line-bot/bot/keywords.ts'
-import { cut } from '#services/line-bot/bot/flex.ts'
+import { cut, link } from '#services/line-bot/bot/flex.ts'
 import {
   emergency,
   locationReply,
@@ -21,6 +21,10 @@ import { eventOf } from '#shared/pilgrims/event-settings.ts'
 import { BOT_WORDS } from '#shared/locales/by-language.ts'
 import { backoffMs } from '#services/line-bot/sending/sending-loop.ts'
 import { messageFaults } from '#tests/helpers/line-rules.ts'
+
+test('a label is cut to what LINE takes', () => {
+  expect(link('Call the organisers now', 'tel:1')).toMatchObject({ label: 'Call the organisers…' })
+})
 
 describe('keywords', () => {
   test.each([

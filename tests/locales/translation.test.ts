@@ -135,6 +135,7 @@ test.each([
   ['walk.welcome.title', 'Welkom', 'placeholder-lost', '{event}'],
   ['walk.welcome.title', 'Welkom bij {event} over {km}', 'placeholder-unknown', '{km}'],
   ['bot.labels.checkin', 'Meld hier jouw positie', 'too-long', '20'],
+  ['bot.sos.console', 'De bedieningspagina openen', 'too-long', '20'],
   ['walk.back', 'Terug'.repeat(40), 'too-long', '48'],
   ['walk.back', '<b>Terug</b>', 'markup', '<'],
 ])('%p as %p is left out, and no other text with it', (key, text, fault, detail) => {

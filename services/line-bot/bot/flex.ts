@@ -29,7 +29,14 @@ export const postback = (action: BotAction, words: BotWords): Action => ({
   displayText: words.labels[action],
 })
 
-export const link = (label: string, uri: string): Action => ({ type: 'uri', label, uri })
+/** Characters; LINE refuses a message with a longer label. */
+const LABEL_MAX = 20
+
+export const link = (label: string, uri: string): Action => ({
+  type: 'uri',
+  label: cut(label, LABEL_MAX),
+  uri,
+})
 
 export const button = (action: Action, primary = true): Component => ({
   type: 'button',

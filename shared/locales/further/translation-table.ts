@@ -46,9 +46,15 @@ export interface Row {
 /** The language itself, which is not translated. */
 const NO_WORDS = ['bot.language', 'share.language']
 
-/** LINE cuts longer labels. */
+/** Labels of buttons in messages, beside those of `bot.labels`. LINE refuses a message with a longer one. */
+const LABELS = ['bot.open', 'bot.emergency.organisers', 'bot.sos.call', 'bot.sos.map', 'bot.sos.console']
+
 const maxOf = (key: string, english: string): number =>
-  key.startsWith('bot.labels.') ? 20 : key === 'bot.chatBar' ? 14 : english.length * 2 + 40
+  key.startsWith('bot.labels.') || LABELS.includes(key)
+    ? 20
+    : key === 'bot.chatBar'
+      ? 14
+      : english.length * 2 + 40
 
 type Sentence = (...values: readonly unknown[]) => string
 

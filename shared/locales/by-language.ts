@@ -72,8 +72,14 @@ export const ownName = (language: Language): string =>
     ? SHARE_WORDS[language].language
     : (new Intl.DisplayNames(language, { type: 'language' }).of(language) ?? language)
 
+/** By texts, which stay the same object until a translation is replaced. */
+const made = new WeakMap<object, ServiceWords>()
+
 /** The words of a language that is not built in. */
-function further(language: Language, texts: Readonly<Record<string, string>>): ServiceWords {
+const further = (language: Language, texts: Readonly<Record<string, string>>): ServiceWords =>
+  made.getOrInsertComputed(texts, () => makeFurther(language, texts))
+
+function makeFurther(language: Language, texts: Readonly<Record<string, string>>): ServiceWords {
   const translation = translationOf(language, texts)
   const inIt = <W>(path: string, english: W): W => translatedWords(path, english, translation)
   return {
@@ -91,16 +97,10 @@ function further(language: Language, texts: Readonly<Record<string, string>>): S
 export function serviceWords(
   translations: Readonly<Record<Language, Readonly<Record<string, string>>>>,
 ): (language: Language) => ServiceWords {
-  const made = new Map<Language, ServiceWords>()
-  return (language) => {
-    const known = made.get(language)
-    if (known !== undefined) return known
-    const words = isBuiltIn(language)
+  return (language) =>
+    isBuiltIn(language)
       ? builtIn(language)
       : Object.hasOwn(translations, language)
         ? further(language, translations[language]!)
         : builtIn('en')
-    made.set(language, words)
-    return words
-  }
 }

@@ -150,6 +150,11 @@ test.each([
   })
 })
 
+test('the words of a translation are made once, whatever else of the settings changes', () => {
+  const nl = { 'all-pages.close': 'Sluiten' }
+  expect(serviceWords({ nl })('nl')).toBe(serviceWords({ nl, fr: {} })('nl'))
+})
+
 test.each([
   ['nl', null],
   ['pt-BR', null],

@@ -135,7 +135,7 @@ function pluralForms(language: string): string[] {
   return [...new Set(many)].filter((form) => form !== 'other')
 }
 
-function rowsOfSentence(path: string, sentence: Sentence, language: string): Row[] {
+function rowsOfSentence(path: string, sentence: Sentence, forms: readonly string[]): Row[] {
   const english = sentenceAt(path)
   const names = namesOf(typeof english === 'function' ? (english as Sentence) : sentence)
   const parameters = parametersOf(sentence, names)
@@ -152,7 +152,7 @@ function rowsOfSentence(path: string, sentence: Sentence, language: string): Row
     const conditions = parameters
       .filter(({ special, at }) => special.includes(combination[at]))
       .map(({ name, at }) =>
-        [combination[at], ...(combination[at] === 1 ? pluralForms(language) : [])].map((value) => ({
+        [combination[at], ...(combination[at] === 1 ? forms : [])].map((value) => ({
           name,
           at,
           value,
@@ -176,23 +176,32 @@ function rowsOfSentence(path: string, sentence: Sentence, language: string): Row
   })
 }
 
-/** The rows of a language. Its forms of the plural are rows of their own. @param language BCP 47 tag */
-export function rowsOf(language: string, words: unknown = ENGLISH, path = ''): Row[] {
+/** @param forms of the plural, which are rows of their own */
+function rowsIn(words: unknown, path: string, forms: readonly string[]): Row[] {
   if (NO_WORDS.includes(path) || (path !== '' && pathOf(path) !== path)) return []
   if (words === '') return []
   if (typeof words === 'string')
     return [{ key: path, english: words, placeholders: [], optional: [], max: maxOf(path, words) }]
-  if (typeof words === 'function') return rowsOfSentence(path, words as Sentence, language)
+  if (typeof words === 'function') return rowsOfSentence(path, words as Sentence, forms)
   return Object.entries(words as object).flatMap(([name, part]) =>
-    rowsOf(language, part, path === '' ? name : `${path}.${name}`),
+    rowsIn(part, path === '' ? name : `${path}.${name}`, forms),
   )
+}
+
+/** By the forms of the plural. */
+const rowsByForms = new Map<string, readonly Row[]>()
+
+/** The rows of a language. Its forms of the plural are rows of their own. @param language BCP 47 tag */
+export function rowsOf(language: string): readonly Row[] {
+  const forms = pluralForms(language)
+  return rowsByForms.getOrInsertComputed(forms.join(), () => rowsIn(ENGLISH, '', forms))
 }
 
 /** The texts of a built-in language by the keys of the table. */
 export async function builtInTexts(language: BuiltInLanguage): Promise<Texts> {
   const files = Object.keys(ENGLISH).map(async (file) => {
     const words = (await import(`../${language.toLowerCase()}/${file}.ts`)) as Record<string, unknown>
-    return rowsOf('en', words[file] ?? words['words'], file)
+    return rowsIn(words[file] ?? words['words'], file, [])
   })
   return Object.fromEntries((await Promise.all(files)).flat().map(({ key, english }) => [key, english]))
 }

@@ -46,19 +46,32 @@ export const ContactPart = z.object({
     .describe('Where the organisers answer the phone'),
 })
 
-/** A translation must fit into a request, with the key of each text. */
-const MAX_TRANSLATION_BYTES = 90_000
+/** A translation must fit into a request of 102,400 bytes, with the key of each text. */
+const MAX_TRANSLATION_BYTES = 100_000
+/** The table has fewer rows in any language. */
+const MAX_GIVEN_TEXTS = 2_000
 export const MAX_TRANSLATED_TEXT = 1_000
 
 const utf8Length = (value: unknown): number => new TextEncoder().encode(JSON.stringify(value)).length
 
 /** A text by the key of its row in the table of `readTranslationTable`. */
-const TranslatedTexts = z
-  .record(z.string().regex(/^[\w.,=[\]-]{1,100}$/), text(MAX_TRANSLATED_TEXT))
-  .refine((texts) => utf8Length(texts) <= MAX_TRANSLATION_BYTES, {
-    error: `must have at most ${MAX_TRANSLATION_BYTES} bytes`,
-  })
-  .meta({ examples: [{ 'walk.checkIn.button': 'Inchecken', 'walk.welcome.title': 'Welkom bij {event}' }] })
+const textsByKey = <K extends z.ZodString, T extends z.ZodType<string>>(key: K, value: T) =>
+  z
+    .record(key, value)
+    .refine((texts) => utf8Length(texts) <= MAX_TRANSLATION_BYTES, {
+      error: `must have at most ${MAX_TRANSLATION_BYTES} bytes`,
+    })
+    .meta({
+      examples: [{ 'walk.checkIn.button': 'Inchecken', 'walk.welcome.title': 'Welkom bij {event}' }],
+    })
+
+const TranslatedTexts = textsByKey(z.string().regex(/^[\w.,=[\]-]{1,100}$/), text(MAX_TRANSLATED_TEXT))
+
+/** As a translator has written them: an invalid row does not lose the valid ones (`checkTexts`). */
+const GivenTexts = textsByKey(z.string(), z.string()).refine(
+  (texts) => Object.keys(texts).length <= MAX_GIVEN_TEXTS,
+  { error: `must have at most ${MAX_GIVEN_TEXTS} texts` },
+)
 
 export const LanguagesPart = z.object({
   language: Language.describe('The event’s own, for readers whose language is not known'),
@@ -305,7 +318,7 @@ export const SetContactRequest = ContactPart.extend({ version })
 export const SetLanguagesRequest = LanguagesPart.omit({ translations: true }).extend({ version })
 export const SetTranslationRequest = z.object({
   language: Language.meta({ examples: ['nl'] }),
-  texts: TranslatedTexts.describe(
+  texts: GivenTexts.describe(
     'The whole translation: a text that is missing or empty is English. Empty: removes it',
   ),
   version,
@@ -385,8 +398,15 @@ export const translationTableEndpoint = endpoint('GET /api/event/admin/settings/
 /** Why a text is not used. */
 export const TextFault = z.object({
   key: exampleText('walk.welcome.title'),
-  fault: z.enum(['unknown-key', 'placeholder-lost', 'placeholder-unknown', 'too-long', 'markup']),
-  detail: exampleText('{event}').describe('The placeholder, or the maximum length'),
+  fault: z.enum([
+    'unknown-key',
+    'placeholder-lost',
+    'placeholder-unknown',
+    'too-long',
+    'markup',
+    'character',
+  ]),
+  detail: exampleText('{event}').describe('The placeholder, the maximum length, or the character as U+202E'),
 })
 export type TextFault = z.infer<typeof TextFault>
 

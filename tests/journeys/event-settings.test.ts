@@ -50,7 +50,7 @@ const WATER = { lat: 52.05, lng: 5.8, kind: 'water', names: { en: 'Well' }, hour
 const PLACES = [{ lat: 52.03, lng: 5.801, kind: 'toilet', names: {}, hours: null }, WATER]
 
 const TOO_MANY_TEXTS = Object.fromEntries(
-  Array.from({ length: 95 }, (_, i) => [`walk.${i}`, 'x'.repeat(980)]),
+  Array.from({ length: 102 }, (_, i) => [`walk.${i}`, 'x'.repeat(980)]),
 )
 const TEXT = { kind: 'text', ask: { en: 'What?' }, choices: [] }
 const CHOICE = { value: 'a', names: { en: 'A' } }
@@ -216,7 +216,7 @@ describeBothStacks(
       expect((await settings()).languages.value.translations).toEqual(value.translations)
       const large = { language: 'nl', texts: TOO_MANY_TEXTS, version: version + 1 }
       expect(await sentenceOf(await put('translation', large), 400, 'invalid-request')).toContain(
-        '90000 bytes',
+        '100000 bytes',
       )
       const removed = { language: 'nl', texts: {}, version: version + 1 }
       expect(await sentenceOf(await put('translation', removed), 400, 'invalid-request')).toContain(

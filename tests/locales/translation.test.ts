@@ -2,6 +2,7 @@
 import { describe, expect, test } from 'bun:test'
 import { checkLanguage } from '#services/admin/event/set-translation.ts'
 import { showWords } from '#services/admin/own-data/show-config.ts'
+import { SetTranslationRequest } from '#shared/contracts/event-settings.ts'
 import { serviceWords } from '#shared/locales/by-language.ts'
 import { builtInTexts, checkTexts, rowsOf, translationOf } from '#shared/locales/further/translation-table.ts'
 import { pathOf, translatedWords, type Translation } from '#shared/locales/further/translated-words.ts'
@@ -136,6 +137,13 @@ test.each([
   ['walk.welcome.title', 'Welkom bij {event} over {km}', 'placeholder-unknown', '{km}'],
   ['bot.labels.checkin', 'Meld hier jouw positie', 'too-long', '20'],
   ['bot.sos.console', 'De bedieningspagina openen', 'too-long', '20'],
+  ['walk.__proto__', 'x', 'unknown-key', ''],
+  ['een eigen rij \ud800', 'x', 'unknown-key', ''],
+  ['walk.back', 'x'.repeat(1_001), 'too-long', '48'],
+  ['walk.back', 'Te\u0000rug', 'character', 'U+0000'],
+  ['walk.back', 'Terug \ud800', 'character', 'U+D800'],
+  ['walk.back', '\u202eTerug', 'character', 'U+202E'],
+  ['walk.back', 'Te\r\nrug', 'character', 'U+000D'],
   ['walk.back', 'Terug'.repeat(40), 'too-long', '48'],
   ['walk.back', '<b>Terug</b>', 'markup', '<'],
 ])('%p as %p is left out, and no other text with it', (key, text, fault, detail) => {
@@ -148,6 +156,8 @@ test.each([
     texts: { 'walk.retry': 'Nog een keer', 'walk.checkIn.total[checkIns=1]': 'Eén keer' },
     faults: [{ key, fault: fault as 'markup', detail }],
   })
+  const request = { language: 'nl', texts: { [key]: text, ...good }, version: 0 }
+  expect(SetTranslationRequest.safeParse(request).success).toBe(true)
 })
 
 test('the words of a translation are made once, whatever else of the settings changes', () => {

@@ -797,6 +797,8 @@ export const words = {
         `The text has ${placeholder}, which the English one does not have. Remove it.`,
       'too-long': (characters: string) => `Shorten the text: its maximum length is ${characters}.`,
       markup: 'The text has the character <. Remove it.',
+      character: (code: string) =>
+        `The text has the character ${code}, such as a line break or one that is not seen. Remove it.`,
       twice: 'The key is in the table twice. Keep one of both rows.',
     },
     fileFaults: {

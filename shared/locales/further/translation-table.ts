@@ -206,22 +206,39 @@ export async function builtInTexts(language: BuiltInLanguage): Promise<Texts> {
   return Object.fromEntries((await Promise.all(files)).flat().map(({ key, english }) => [key, english]))
 }
 
-export type Fault = 'unknown-key' | 'placeholder-lost' | 'placeholder-unknown' | 'too-long' | 'markup'
+export type Fault =
+  | 'unknown-key'
+  | 'placeholder-lost'
+  | 'placeholder-unknown'
+  | 'too-long'
+  | 'markup'
+  | 'character'
 
 export interface TextFault {
   readonly key: string
   readonly fault: Fault
-  /** The placeholder, or the maximum length. */
+  /** The placeholder, the maximum length, or the character, such as `U+202E`. */
   readonly detail: string
 }
 
-function faultOf({ placeholders, optional, max }: Row, text: string): Omit<TextFault, 'key'> | null {
+/** Controls, breaks of lines, overrides of the direction, and lone surrogates, which no store can hold. */
+const NOT_SHOWN = /[\p{Cc}\p{Cs}\u2028\u2029\u202a-\u202e\u2066-\u2069]/gu
+
+/** The first character that a text cannot have. A break of lines is good where the English text has one. */
+function badCharacter(text: string, english: string): string | undefined {
+  const bad = [...text.matchAll(NOT_SHOWN)].find(([found]) => found !== '\n' || !english.includes(found))
+  return bad && `U+${bad[0].codePointAt(0)!.toString(16).toUpperCase().padStart(4, '0')}`
+}
+
+function faultOf({ placeholders, optional, max, english }: Row, text: string): Omit<TextFault, 'key'> | null {
   const found = [...text.matchAll(/\{([^{}]*)\}/g)].map(([, name]) => name!)
   const lost = placeholders.find((name) => !found.includes(name))
   if (lost !== undefined) return { fault: 'placeholder-lost', detail: `{${lost}}` }
   const unknown = found.find((name) => !optional.includes(name))
   if (unknown !== undefined) return { fault: 'placeholder-unknown', detail: `{${unknown}}` }
   if (text.length > max) return { fault: 'too-long', detail: String(max) }
+  const character = badCharacter(text, english)
+  if (character !== undefined) return { fault: 'character', detail: character }
   return text.includes('<') ? { fault: 'markup', detail: '<' } : null
 }
 

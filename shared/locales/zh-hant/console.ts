@@ -755,6 +755,7 @@ export const words: ConsoleWords = {
       'placeholder-unknown': (placeholder) => `文字有 ${placeholder}，英文沒有。請刪除。`,
       'too-long': (characters) => `文字超過 ${characters} 個字元。請縮短。`,
       markup: '文字有「<」這個字元。請刪除。',
+      character: (code) => `文字有 ${code} 字元，例如換行或看不見的字元。請刪除。`,
       twice: '這個代號在表格中出現兩次。請只留一列。',
     },
     fileFaults: {

@@ -45,7 +45,7 @@ function outcomeOf(
 }
 
 /** The service takes no more bytes of texts. */
-const MAX_BYTES = 90_000
+const MAX_BYTES = 100_000
 
 function Translations({ from, settings }: Props & { readonly settings: EventSettings }) {
   const messages = words.value.translation

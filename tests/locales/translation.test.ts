@@ -3,7 +3,9 @@ import { describe, expect, test } from 'bun:test'
 import { checkLanguage } from '#services/admin/event/set-translation.ts'
 import { showWords } from '#services/admin/own-data/show-config.ts'
 import { SetTranslationRequest } from '#shared/contracts/event-settings.ts'
-import { serviceWords } from '#shared/locales/by-language.ts'
+import { BOT_WORDS, serviceWords } from '#shared/locales/by-language.ts'
+import { words as map } from '#shared/locales/en/map.ts'
+import { words as walk } from '#shared/locales/en/walk.ts'
 import { builtInTexts, checkTexts, rowsOf, translationOf } from '#shared/locales/further/translation-table.ts'
 import { pathOf, translatedWords, type Translation } from '#shared/locales/further/translated-words.ts'
 
@@ -158,6 +160,39 @@ test.each([
   })
   const request = { language: 'nl', texts: { [key]: text, ...good }, version: 0 }
   expect(SetTranslationRequest.safeParse(request).success).toBe(true)
+})
+
+describe('a text for other values', () => {
+  const wordsOf = (texts: Record<string, string>) => serviceWords({ nl: texts })('nl')
+
+  test('does not stand for a value with a sentence of its own', () => {
+    const { bot } = wordsOf({ 'bot.paused': 'Gepauzeerd: {message}', 'bot.photo': "{photos} foto's" })
+    expect([bot.paused('Storm'), bot.paused(null)]).toEqual(['Gepauzeerd: Storm', BOT_WORDS.en.paused(null)])
+    expect([bot.photo(1), bot.photo(2)]).toEqual(["1 foto's", "2 foto's"])
+    const note = translatedWords('map', map, translationOf('nl', { 'map.crowdNote': 'Minstens {fewest}.' }))
+    expect([0, 1, 5].map((fewest) => note.crowdNote(fewest))).toEqual([
+      map.crowdNote(0),
+      map.crowdNote(1),
+      'Minstens 5.',
+    ])
+  })
+
+  test('stands for one more closely where it is another sentence', () => {
+    const { queue } = translatedWords(
+      'walk',
+      walk,
+      translationOf('nl', {
+        'walk.queue.waits': '{checkIns} keer, {points} plaatsen',
+        'walk.queue.waits[points=0]': '{checkIns} keer',
+      }),
+    )
+    expect([queue.waits(3, 4), queue.waits(1, 4), queue.waits(1, 0), queue.waits(0, 4)]).toEqual([
+      '3 keer, 4 plaatsen',
+      '1 keer, 4 plaatsen',
+      '1 keer',
+      walk.queue.waits(0, 4),
+    ])
+  })
 })
 
 test('the words of a translation are made once, whatever else of the settings changes', () => {

@@ -269,9 +269,36 @@ function sentenceAt(path: string): unknown {
   )
 }
 
+/** Values with a sentence of their own, which no form of the plural is. */
+const EXACT = new Set(['null', 'true', 'false', '0', '1'])
+
+/**
+ * Adds the English texts of exact values that are not translated: what is said of other values can be false for them.
+ * Of one, it is good enough if the English text also only counts.
+ */
+function withEnglish(language: string, texts: Texts): Record<string, string> {
+  const translated = Map.groupBy(Object.keys(texts).map(partsOfKey), ({ path }) => path)
+  const conditionsOf = (key: ReturnType<typeof partsOfKey>) => key.conditions.map((one) => one.join('='))
+  const added = rowsOf(language).filter(({ key, english }) => {
+    const row = partsOfKey(key)
+    const others = translated.get(row.path)
+    if (others === undefined || Object.hasOwn(texts, key)) return false
+    if (row.conditions.length === 0 || row.conditions.some(([, value]) => !EXACT.has(value))) return false
+    const wanted = conditionsOf(row)
+    const needed = wanted.filter((one) => !one.endsWith('=1'))
+    const isReplaced = others
+      .map(conditionsOf)
+      .some(
+        (given) => given.every((one) => wanted.includes(one)) && needed.every((one) => given.includes(one)),
+      )
+    return !(isReplaced && /\b1\b/.test(english))
+  })
+  return { ...texts, ...Object.fromEntries(added.map(({ key, english }) => [key, english])) }
+}
+
 /** A translation, as pages and services read it. A text that does not fit this release is left out. */
 export function translationOf(language: string, given: Texts): Translation {
-  const { texts } = checkTexts(language, given)
+  const texts = withEnglish(language, checkTexts(language, given).texts)
   const parameters: Record<string, string[]> = {}
   for (const key of Object.keys(texts)) {
     const { path } = partsOfKey(key)

@@ -148,7 +148,7 @@ test.each([
   ['walk.back', 'Te\r\nrug', 'character', 'U+000D'],
   ['walk.back', 'Terug'.repeat(40), 'too-long', '48'],
   ['walk.back', '<b>Terug</b>', 'markup', '<'],
-])('%p as %p is left out, and no other text with it', (key, text, fault, detail) => {
+])('%j as %j is left out, and no other text with it', (key, text, fault, detail) => {
   const good = {
     'walk.retry': ' Nog een keer ',
     'walk.checkIn.total[checkIns=1]': 'Eén keer',

@@ -84,7 +84,7 @@ function causeOfPart({ name, state, processes }: Part): Condition['causes'] {
       ? `${name} 沒有回應 · ${name} does not answer`
       : state === 'degraded'
         ? `${name} 有 ${processes!.silent} 個程序沒有消息，${processes!.running} 個正常 · ${processes!.silent} of ${processes!.running + processes!.silent} processes of ${name} do not report`
-        : `${name} 沒有消息 · No process of ${name} reports`
+        : `服務沒有消息：${name} · A service has stopped reporting: ${name}`
   return [
     {
       key,

@@ -149,7 +149,8 @@ export function createServiceCheck({ kv }: Pick<ServiceContext, 'kv'>): () => Pr
     if (silentTwice.length === 0) return null
     const names = silentTwice.join(', ')
     const failure = silentTwice.includes('tracking') || silentTwice.includes('scheduler')
-    return { key: 'service', failure, text: `服務沒有消息：${names} · No process reports of ${names}` }
+    const text = `服務沒有消息：${names} · A service has stopped reporting: ${names}`
+    return { key: 'service', failure, text }
   }
 }
 

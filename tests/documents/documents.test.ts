@@ -46,12 +46,17 @@ test('a link leads to a file and a heading that exist', () => {
   expect(broken).toEqual([])
 })
 
-test('a phone says what the runbook quotes', () => {
-  const [, section] = /^## A phone says\n([^]*?)^## /m.exec(read('services/RUNBOOK.md'))!
-  const english = [...new Bun.Glob('shared/locales/en/*.ts').scanSync({ cwd: ROOT })].map(read).join('\n')
-  const quotes = [...section!.matchAll(/“([^”]+)”/g)].flatMap(([, quote]) =>
-    quote!.split(/ ?… ?/).filter(Boolean),
-  )
-  expect(quotes.length).toBeGreaterThan(8)
-  expect(quotes.filter((quote) => !english.includes(quote.replaceAll(/\s+/g, ' ')))).toEqual([])
+test.each([
+  ['A phone says', 'shared/locales/{en,zh-hant}/*.ts'],
+  ['An alert says', 'shared/service/alerts/*.ts'],
+])('the runbook’s section “%s” quotes the code in English and Chinese', (heading, files) => {
+  const [, section] = new RegExp(`^## ${heading}\\n([^]*?)^## `, 'm').exec(read('services/RUNBOOK.md'))!
+  const code = [...new Bun.Glob(files).scanSync({ cwd: ROOT })].map(read).join('\n')
+  for (const marked of [/“([^”]+)”/g, /「([^」]+)」/g]) {
+    const quotes = [...section!.matchAll(marked)].flatMap(([, quote]) =>
+      quote!.split(/ ?… ?/).filter(Boolean),
+    )
+    expect(quotes.length).toBeGreaterThan(8)
+    expect(quotes.filter((quote) => !code.includes(quote.replaceAll(/\s+/g, ' ')))).toEqual([])
+  }
 })

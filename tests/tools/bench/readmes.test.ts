@@ -36,7 +36,7 @@ test('a run replaces the figures of the run before in both pages', async () => {
   }))
   const first = withFigures(await read('README.md'), rows)
   const page = withFigures(await read('tests/tools/bench/README.md'), rows)
-  expect(first).toMatch(/accepts 1,111 check-ins a second[^]*TLS 2,222\.[^]*folds 3,333 points/)
+  expect(first).toMatch(/accepts 1,111 check-ins a second[^]*TLS it is 2,222\.[^]*folds 3,333 points/)
   expect(page).toContain('\n| caddy | 2,222 /s |')
   for (const text of [first, page]) expect(text.match(/\d+\sof\s\d+\sgoals/g)).toContain('3 of 3 goals')
   for (const text of [first, page]) expect(withFigures(text, rows)).toBe(text)

@@ -16,8 +16,8 @@ const ours = (rows: readonly Measured[], id: string): string => {
 
 /** The rates that the first page quotes. */
 const ratesText = (rows: readonly Measured[]): string =>
-  `On two cores tracking alone accepts ${ours(rows, 'check-in-always')} check-ins a second, each on Redis's disk ` +
-  `before the answer; through Caddy with TLS ${ours(rows, 'caddy')}. A flush stores and folds ` +
+  `On two cores tracking alone accepts ${ours(rows, 'check-in-always')} check-ins a second, each written to disk ` +
+  `before it is answered. Through Caddy with TLS it is ${ours(rows, 'caddy')}. A flush stores and folds ` +
   `${ours(rows, 'flush-100000')} points a second. `
 
 /** A page with the figures of these rows in place of those of an earlier run. @throws Error when it has no place for them */

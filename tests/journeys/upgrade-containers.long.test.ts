@@ -6,6 +6,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { join } from 'node:path'
 import { type Ledger, ledgerEndpoint } from '#shared/contracts/ledger.ts'
 import { cleanEnvironment } from '#tests/helpers/clean-environment.ts'
+import { commandsOf } from '#tests/helpers/handbook-commands.ts'
 import { addNextMigration } from '#tests/helpers/next-release.ts'
 import { newDirectory, ROOT, runCommand } from '#tests/helpers/process.ts'
 import { rejection } from '#tests/helpers/rejection.ts'
@@ -23,16 +24,6 @@ const hasEngine =
 /** Between two check-ins (ms). */
 const EVERY_MS = 200
 const LONGEST_MS = 1_000
-const HANDBOOK = 'services/README.md'
-
-/** The blocks of commands in a section of the handbook. */
-async function commandsOf(section: string): Promise<string[]> {
-  const text = await Bun.file(join(ROOT, HANDBOOK)).text()
-  const from = text.indexOf(`\n## ${section}\n`)
-  return [...text.slice(from, text.indexOf('\n## ', from + 1)).matchAll(/^```sh\n(.*?)^```$/gms)].map(
-    ([, block]) => block!,
-  )
-}
 
 describe.skipIf(embeddedOnly || !hasEngine)('containers', () => {
   const project = `upgrade-${crypto.randomUUID().slice(0, 8)}`
@@ -192,7 +183,7 @@ describe.skipIf(embeddedOnly || !hasEngine)('containers', () => {
     const old = await run(`${services}; docker compose ps -q $services`)
     await underLoad('broken', async () => {
       await rejection(install('broken'))
-      await run(`${services}; old='${old}'\n${giveUp.replace('<old release>', 'this')}`)
+      await run(giveUp.replace('<old release>', 'this'))
     })
     expect(await run(`${services}; docker compose ps -q $services`)).toBe(old)
     expect((await health()).commit).toBe(await revision('this'))

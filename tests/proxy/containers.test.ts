@@ -203,6 +203,18 @@ test('the number of trackings is a setting, also in a cluster', () => {
   expect(read('.env.example')).toContain('\n# TRACKING_REPLICAS=3\n')
 })
 
+test('Postgres has connections for every process, twice during an upgrade, and for commands', () => {
+  const connections = Number(
+    /POSTGRES_CONNECTIONS:-(\d+)/.exec(String(compose.services.postgres?.command))?.[1],
+  )
+  const cluster = Bun.YAML.parse(read('services/cluster.yml')) as typeof compose
+  const twice = Object.values(cluster.services).filter(({ deploy }) => deploy !== undefined)
+  const processes = 2 * twice.length + 3
+  expect(processes).toBe(13)
+  expect(connections).toBeGreaterThanOrEqual(processes * 20 + 40)
+  expect(read('.env.example')).toContain(`\n# POSTGRES_CONNECTIONS=${connections}\n`)
+})
+
 test('the change log begins with this release, and the image is labelled with it', () => {
   const { version } = JSON.parse(read('package.json')) as { version: string }
   expect(/^## (.+)$/m.exec(read('CHANGELOG.md'))?.[1]).toBe(version)

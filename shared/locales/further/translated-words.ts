@@ -19,13 +19,13 @@ export interface Translation {
 }
 
 /** Words that several files of words contain, by the path at which they are translated. */
-const SHARED: Readonly<Record<string, string>> = {
-  'walk.levels': 'levels',
-  'walk.places': 'places',
-  'bot.levels': 'levels',
-}
+const SHARED: ReadonlyMap<string, string> = new Map([
+  ['walk.levels', 'levels'],
+  ['walk.places', 'places'],
+  ['bot.levels', 'levels'],
+])
 
-export const pathOf = (path: string): string => SHARED[path] ?? path
+export const pathOf = (path: string): string => SHARED.get(path) ?? path
 
 /** Translated sentences with conditions, by path. */
 type Variants = ReadonlyMap<string, readonly Variant[]>
@@ -78,7 +78,7 @@ function sentence(
     return best.replaceAll(/\{(\w+)\}/g, (placeholder, name: string) => {
       const at = names.indexOf(name)
       if (at < 0) return placeholder
-      return parameters[at]!.startsWith('#') ? figure(values[at] as number) : String(values[at])
+      return parameters.at(at)!.startsWith('#') ? figure(values[at] as number) : String(values[at])
     })
   }
 }
@@ -93,7 +93,7 @@ export function translatedWords<W>(path: string, english: W, translation: Transl
   const [variants, rules] = [variantsOf(texts), new Intl.PluralRules(language)]
   const translated = (given: string, part: unknown): unknown => {
     const at = pathOf(given)
-    if (typeof part === 'string') return texts[at] ?? part
+    if (typeof part === 'string') return Object.hasOwn(texts, at) ? texts[at] : part
     if (typeof part === 'function')
       return variants.has(at)
         ? sentence(part as Sentence, variants.get(at)!, parameters[at] ?? [], rules)

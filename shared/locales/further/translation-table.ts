@@ -201,7 +201,7 @@ export function rowsOf(language: string): readonly Row[] {
 export async function builtInTexts(language: BuiltInLanguage): Promise<Texts> {
   const files = Object.keys(ENGLISH).map(async (file) => {
     const words = (await import(`../${language.toLowerCase()}/${file}.ts`)) as Record<string, unknown>
-    return rowsIn(words[file] ?? words['words'], file, [])
+    return rowsIn(Object.hasOwn(words, file) ? words[file] : words['words'], file, [])
   })
   return Object.fromEntries((await Promise.all(files)).flat().map(({ key, english }) => [key, english]))
 }
@@ -248,16 +248,17 @@ export function checkTexts(
   given: Texts,
 ): { texts: Record<string, string>; faults: TextFault[] } {
   const rows = new Map(rowsOf(language).map((row) => [row.key, row]))
-  const [texts, faults]: [Record<string, string>, TextFault[]] = [{}, []]
+  const texts = new Map<string, string>()
+  const faults: TextFault[] = []
   for (const [key, written] of Object.entries(given)) {
     const text = written.trim()
     if (text === '') continue
     const row = rows.get(key)
     const fault = row === undefined ? { fault: 'unknown-key' as const, detail: '' } : faultOf(row, text)
-    if (fault === null) texts[key] = text
+    if (fault === null) texts.set(key, text)
     else faults.push({ key, ...fault })
   }
-  return { texts, faults }
+  return { texts: Object.fromEntries(texts), faults }
 }
 
 function sentenceAt(path: string): unknown {
@@ -299,14 +300,13 @@ function withEnglish(language: string, texts: Texts): Record<string, string> {
 /** A translation, as pages and services read it. A text that does not fit this release is left out. */
 export function translationOf(language: string, given: Texts): Translation {
   const texts = withEnglish(language, checkTexts(language, given).texts)
-  const parameters: Record<string, string[]> = {}
+  const parameters = new Map<string, string[]>()
   for (const key of Object.keys(texts)) {
     const { path } = partsOfKey(key)
     const words = sentenceAt(path)
-    if (typeof words === 'function')
-      parameters[path] ??= parametersOf(words as Sentence).map(({ name, isFigure }) =>
-        isFigure ? `#${name}` : name,
-      )
+    if (typeof words !== 'function' || parameters.has(path)) continue
+    const names = parametersOf(words as Sentence).map(({ name, isFigure }) => (isFigure ? `#${name}` : name))
+    parameters.set(path, names)
   }
-  return { language, texts, parameters }
+  return { language, texts, parameters: Object.fromEntries(parameters) }
 }

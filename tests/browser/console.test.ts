@@ -117,7 +117,8 @@ describeOnServers('the console', () => {
     await page.getByRole('button', { name: 'Change message' }).click()
     await page.locator('.pause textarea[name=message-en]').fill('')
     await page.getByRole('button', { name: 'Save' }).click()
-    await page.locator('.pause blockquote').getByText(message, { exact: true }).waitFor()
+    // Until the new state is read, the former one is shown: it has the message beside the other.
+    await page.locator('.pause blockquote:only-of-type').getByText(message, { exact: true }).waitFor()
     const refused = await checkIn(stack, newPilgrimId())
     expect(refused.status).toBe(403)
     expect(await refused.json()).toMatchObject({ error: message })

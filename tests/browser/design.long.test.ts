@@ -26,7 +26,7 @@ async function serveShowcase(directory: string): Promise<Bun.Server<undefined>> 
     name: 'Design',
     timeZone: 'Asia/Taipei',
     language: 'zh-Hant' as const,
-    languages: ['zh-Hant' as const],
+    languages: ['zh-Hant', 'zh-Hans', 'ja'] as const,
     checkinUrl: null,
     surveyUrl: null,
     files: {},

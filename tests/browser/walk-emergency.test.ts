@@ -21,8 +21,8 @@ test('a report and the set-up of a tracker app show the numbers of the event, to
   await firstMinute(page, 'Ana')
   for (const view of ['feedback', 'trackers']) {
     await page.evaluate((hash) => (location.hash = hash), view)
-    await page.getByText('In an emergency, call').waitFor()
-    const calls = page.locator('a[href^="tel:"]')
+    await page.getByRole('main').getByText('In an emergency, call').waitFor()
+    const calls = page.locator('main a[href^="tel:"]')
     expect(await calls.allTextContents()).toEqual(['112', '+34 981 000 000'])
     expect(await Promise.all((await calls.all()).map((one) => one.getAttribute('href')))).toEqual([
       'tel:112',

@@ -23,7 +23,7 @@ const RIGHT_TO_LEFT = ['Adlm', 'Arab', 'Hebr', 'Mand', 'Nkoo', 'Rohg', 'Samr', '
 /** A language of such a script whose script `Intl` does not know. */
 const DARI = /^prs(-|$)/
 
-/** A tag as browsers send it: `nl` for `nld` and `dut`. */
+/** A tag as browsers send it: the one of two letters where there are others (ISO 639-2). */
 function commonTag(language: Language): Language {
   const canonical = new Intl.Locale(language)
   return canonical.toString().replace(canonical.language, canonical.maximize().language)

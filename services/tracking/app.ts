@@ -73,8 +73,8 @@ export function createTracking(context: ServiceContext): Service {
     log,
   })
   // With crowds of one, the map shows everybody exactly and at once.
-  const isHidden = (userId: string) => config.mapCrowd > 1 && isClaim(config, userId)
-  const live = new LivePositions(kv, now, log, context.stopwatch, isHidden)
+  const countsAsClaim = (userId: string) => config.mapCrowd > 1 && isClaim(config, userId)
+  const live = new LivePositions(kv, now, log, context.stopwatch, countsAsClaim)
   registerMetrics(context, buffer, live, counters.rejected)
 
   const router = createRouter(context)

@@ -98,7 +98,7 @@ export const Health = z.object({
   last_backup: Time.nullable().describe(
     'Moment of the newest backup that can be restored, as far as is known; null: none',
   ),
-  version: exampleText('1.8.0'),
+  version: exampleText('1.9.0'),
   commit: exampleText('2d8a1f4c0b7e6a9d3c5f8e1b2a4d6c8e0f1a3b5c')
     .nullable()
     .describe('Commit of the code that runs; with `-dirty` where files differ from it; null: not known'),

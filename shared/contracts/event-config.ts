@@ -27,6 +27,11 @@ export const EventConfig = z.object({
   privacy_version: exampleText('2026-1').describe(
     'Version of the privacy notice that a pilgrim agrees to now; another one where the public map can show a single pilgrim',
   ),
+  privacy_editions: z
+    .array(exampleText('.nl-1k2m3n4'))
+    .describe(
+      'What follows privacy_version where a pilgrim agreed to a notice in an uploaded translation. Another such version is an older notice',
+    ),
   notice: NoticePart.omit({ texts: true })
     .extend({ has_text: z.boolean().describe('The organisers’ own text is in GET /api/event/notice') })
     .describe('What the privacy notice names'),

@@ -102,6 +102,8 @@ test('the table of words comes back translated: app, map and link are in Dutch, 
   const translated: Readonly<Record<string, string>> = {
     'walk.welcome.title': 'Welkom bij {event}',
     'walk.welcome.agree': 'Akkoord',
+    'walk.welcome.newConsent': 'De privacyverklaring is veranderd.',
+    'walk.welcome.consent.0': 'De organisatie krijgt je plaats.',
     'walk.checkIn.button': 'Meld je hier',
     'map.nobody': 'Nog niemand op de kaart.',
     'share.goneTitle': 'Deze link toont niets',
@@ -129,11 +131,11 @@ test('the table of words comes back translated: app, map and link are in Dutch, 
     'words.csv',
     ['sep=;', 'Key;text:nl', ...rows, 'walk.back;twee', 'map.x;niets', ''].join('\r\n'),
   )
-  await panel.getByText('6 texts stored. 3 rows are left out').waitFor()
+  await panel.getByText('8 texts stored. 3 rows are left out').waitFor()
   await panel.getByText(/^Row \d+: The text lacks \{station\}/).waitFor()
   await panel.getByText(/^Row \d+: The key is in the table twice/).waitFor()
   await panel.getByText(/^Row \d+: This release does not have this key/).waitFor()
-  await panel.getByText('Nederlands: 6 texts translated').waitFor()
+  await panel.getByText('Nederlands: 8 texts translated').waitFor()
   await photograph(page, 'console-translation')
 
   await using app = await event.open({
@@ -155,6 +157,25 @@ test('the table of words comes back translated: app, map and link are in Dutch, 
   await walk.reload()
   await walk.getByRole('button', { name: 'Meld je hier' }).waitFor()
   await walk.context().setOffline(false)
+
+  // Who agreed to the notice in Dutch is asked again when it changes.
+  await walk.reload()
+  await walk.getByRole('button', { name: 'Meld je hier' }).waitFor()
+  expect(await walk.getByText('De privacyverklaring is veranderd.').count()).toBe(0)
+  const asked: typeof translated = {
+    ...translated,
+    'walk.welcome.consent.0': 'Ook sponsors krijgen je plaats.',
+  }
+  await upload(
+    'words.csv',
+    ['Key;text:nl', ...keys.map((key) => `${key};${asked[key] ?? ''}`), ''].join('\r\n'),
+  )
+  await panel.getByText('8 texts stored. 1 row is left out').waitFor()
+  await walk.reload()
+  await walk.getByText('De privacyverklaring is veranderd.').waitFor()
+  await walk.getByText('Ook sponsors krijgen je plaats.').waitFor()
+  await walk.getByRole('button', { name: 'Akkoord', exact: true }).click()
+  await walk.getByText('De privacyverklaring is veranderd.').waitFor({ state: 'detached' })
 
   await using map = await event.open({ path: '/', locale: 'nl-BE' })
   await map.page.getByText('Nog niemand op de kaart.').first().waitFor({ timeout: FOLLOWS_MS })

@@ -203,6 +203,42 @@ describeBothStacks(
       })
     })
 
+    test('has a version for the notice of a translation, which asks its readers again when it changes', async () => {
+      const notice = { 'walk.welcome.consent.0': 'De organisatie krijgt je plaats.' }
+      const words = async (texts: object) => {
+        const { version } = await settings()
+        expect((await put('translation', { language: 'nl', texts, version })).status).toBe(200)
+        const { texts: shown } = await dataOf(
+          await stack.fetch('/api/event/words/nl'),
+          translatedWordsEndpoint,
+        )
+        const { privacy_editions: editions } = await config()
+        // The page agrees to what it shows.
+        expect(editions).toEqual([shown['walk.welcome.edition']].filter((shown) => shown !== undefined))
+        return editions
+      }
+      const { privacy_version: before } = await config()
+      const userId = newAppId()
+      await post(stack, 'checkin', { user_id: userId, lat: 52.03, lng: 5.8 })
+      const { url } = await dataOf(await post(stack, 'shares', { user_id: userId }), createShareEndpoint)
+      const picture = async () => {
+        const page = await (await stack.fetch(new URL(url).pathname)).text()
+        return /property="og:image" content="([^"]+)"/.exec(page)![1]
+      }
+      expect(await words({ 'walk.back': 'Terug' })).toEqual([])
+      const [first] = await words({ ...notice, 'walk.back': 'Terug' })
+      expect(first).toMatch(/^\.nl-\w+$/)
+      const shown = await picture()
+      expect(await words({ ...notice, 'share.card.checkins': 'keer' })).toEqual([first!])
+      // Chats keep a picture by its URL.
+      await until(async () => (await picture()) !== shown, 'the URL of the picture to change')
+      const [second] = await words({ 'walk.welcome.consent.0': 'Sponsors krijgen je plaats.' })
+      expect(second).not.toBe(first)
+      // Readers of other languages are not asked.
+      expect((await config()).privacy_version).toBe(before)
+      await words({ 'share.goneTitle': 'Deze link toont niets' })
+    })
+
     test('keeps a translation that another owner has changed, and one that is in use', async () => {
       const {
         version,

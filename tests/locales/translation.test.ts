@@ -195,6 +195,21 @@ describe('a text for other values', () => {
   })
 })
 
+test('a page of another release shows no sentence whose values differ, and ignores what it does not know', () => {
+  const older = {
+    checkIn: { button: 'Check in', total: (km: number, checkIns: number) => `${km} km, ${checkIns}` },
+    back: (name: string) => `Back to ${name}`,
+  }
+  const newer = translationOf('nl', {
+    'walk.checkIn.button': 'Inchecken',
+    'walk.checkIn.total': '{checkIns} keer',
+    'walk.back': 'Terug',
+    'walk.welcome.title': 'Welkom bij {event}',
+  })
+  const { checkIn, back } = translatedWords('walk', older, newer)
+  expect([checkIn.button, checkIn.total(5, 2), back('map')]).toEqual(['Inchecken', '5 km, 2', 'Back to map'])
+})
+
 test('the words of a translation are made once, whatever else of the settings changes', () => {
   const nl = { 'all-pages.close': 'Sluiten' }
   expect(serviceWords({ nl })('nl')).toBe(serviceWords({ nl, fr: {} })('nl'))

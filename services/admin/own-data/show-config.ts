@@ -2,10 +2,12 @@
 import type { ServiceContext } from '#shared/service/context.ts'
 import type { Language } from '#shared/contracts/bot.ts'
 import type { EventConfig, EventNotice, SurveyForm, TranslatedWords } from '#shared/contracts/event-config.ts'
+import type { EventParts } from '#shared/contracts/event-settings.ts'
 import { time, timeOrNull } from '#shared/contracts/fields.ts'
 import type { VersionedStatus } from '#shared/stores/kv/kv.ts'
 import { readMessages, readStatus } from '#shared/pilgrims/activity-status.ts'
 import { routeVersion } from '#shared/pilgrims/event-route.ts'
+import type { Event } from '#shared/pilgrims/event-settings.ts'
 import { translationOf } from '#shared/locales/further/translation-table.ts'
 import { notFound } from '#shared/runtime/refusal.ts'
 import { Prepared } from '#shared/service/http/prepared-response.ts'
@@ -26,6 +28,32 @@ function privacyVersion({ config, event }: ServiceContext): string {
   return config.mapCrowd > 1 ? version : `${version}-single`
 }
 
+/** Keys of the texts that a translation of the notice has. */
+const NOTICE = /^walk\.(publicMap|welcome\.(consent|kept|organiser|contact))\b/
+
+/** The words of a page that have the version of a translated notice. */
+const EDITION = 'walk.welcome.edition'
+
+type Translated = EventParts['languages']['translations'][Language]
+
+/** By the texts of a translation. */
+const editions = new WeakMap<Translated, string>()
+
+/** Version of the notice in a translation; empty: the notice is in English. */
+const editionOf = (language: Language, texts: Translated): string =>
+  editions.getOrInsertComputed(texts, () => {
+    const notice = Object.entries(texts).filter(([key]) => NOTICE.test(key))
+    if (notice.length === 0) return ''
+    return `.${language}-${Bun.hash(JSON.stringify(notice.toSorted(([a], [b]) => (a < b ? -1 : 1)))).toString(36)}`
+  })
+
+/** Versions of the notices in translations, each with a text of its own. */
+const offeredEditions = ({ languages, translations }: Event): string[] =>
+  languages
+    .filter((language) => Object.hasOwn(translations, language))
+    .map((language) => editionOf(language, translations[language]!))
+    .filter((edition) => edition !== '')
+
 export const showNotice = (context: ServiceContext): EventNotice => ({
   version: privacyVersion(context),
   texts: context.event.current.notice.texts,
@@ -41,7 +69,12 @@ export function showWords({ event }: ServiceContext, request: Request, language:
     throw notFound('No words in this language.')
   const texts = translations[language]!
   const answer = prepared.getOrInsertComputed(texts, () => {
-    const data: TranslatedWords = translationOf(language, texts)
+    const { texts: shown, ...rest } = translationOf(language, texts)
+    const edition = editionOf(language, texts)
+    const data: TranslatedWords = {
+      ...rest,
+      texts: edition === '' ? shown : { ...shown, [EDITION]: edition },
+    }
     return new Prepared(JSON.stringify({ ok: true, data }))
   })
   return answer.respond(request, 'no-cache')
@@ -71,6 +104,7 @@ export async function showConfig(context: ServiceContext): Promise<EventConfig> 
     identity: config.identity,
     liff_id: config.line.liffId || null,
     privacy_version: privacyVersion(context),
+    privacy_editions: offeredEditions(event.current),
     notice: { ...named, has_text: Object.keys(texts).length > 0 },
     survey_version: surveyVersion(context),
     crowd: config.mapCrowd,

@@ -113,12 +113,12 @@ async function showPage(
   }
 }
 
-/** Chats cache a picture by its URL, so the URL changes with the content of the picture. */
-const versionOf = (
-  { name, level, km, checkins, savedKg, unlocked }: ShareView,
-  { ownLevelNames }: Event,
-): string =>
-  Bun.hash(JSON.stringify([name, level.level, ownLevelNames, km, checkins, savedKg, unlocked])).toString(36)
+/**
+ * Chats cache a picture by its URL, so the URL changes with the content of the picture. Its words are settings of the
+ * event.
+ */
+const versionOf = ({ name, level, km, checkins, savedKg, unlocked }: ShareView, { version }: Event): string =>
+  Bun.hash(JSON.stringify([name, level.level, version, km, checkins, savedKg, unlocked])).toString(36)
 
 const html = (page: string, language: Language, status: number): Response =>
   withoutTraces(

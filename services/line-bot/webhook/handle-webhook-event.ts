@@ -3,6 +3,7 @@ import { and, eq, isNull } from 'drizzle-orm'
 import type { ServiceContext } from '#shared/service/context.ts'
 import type { BotAction, Language, LineEvent } from '#shared/contracts/bot.ts'
 import type { Line, Message } from '#shared/service/line/line-client.ts'
+import type { Event } from '#shared/pilgrims/event-settings.ts'
 import { outbox, lineEvents } from '#shared/stores/schema/tables.ts'
 import { LoggableError } from '#shared/runtime/log.ts'
 import {
@@ -144,13 +145,14 @@ async function photoCountAfter(
   return photoCount + Math.max(0, set.total - (await db.read(() => countImageSet(db, set.id))))
 }
 
-/** LINE caches a picture by its URL, so every change of the card changes the URL. */
+/** LINE caches a picture by its URL, so every change of the card changes the URL. Its words are settings of the event. */
 function versionOf(
   { displayName, language, phone, surveyCompletedAt }: Pilgrim,
   figures: Figures | null,
+  { version }: Event,
 ): string {
   // Only the presence of the phone number is included, because other people see the URL.
-  const shown = [figures, displayName, language, phone !== null, surveyCompletedAt !== null]
+  const shown = [version, figures, displayName, language, phone !== null, surveyCompletedAt !== null]
   return Bun.hash(JSON.stringify(shown)).toString(36)
 }
 
@@ -174,7 +176,10 @@ function placesFor(
     checkin: config.checkinUrl,
     survey: config.surveyUrl,
     link,
-    card: pilgrim === null || link === null ? null : `${link}.png?v=${versionOf(pilgrim, figures)}`,
+    card:
+      pilgrim === null || link === null
+        ? null
+        : `${link}.png?v=${versionOf(pilgrim, figures, event.current)}`,
     surveyCompleted: pilgrim !== null && pilgrim.surveyCompletedAt !== null,
   }
 }

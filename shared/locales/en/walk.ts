@@ -31,6 +31,8 @@ export const words = {
     contact: (address: string) => `Questions about your data: ${address}`,
     ownNotice: 'Read the organisers’ whole notice',
     noticeMissing: 'The organisers’ notice could not be read. It needs a network.',
+    /** Version of a translated notice, which the service adds. */
+    edition: '',
     version: (version: string) => `Version ${version}`,
     agree: 'I agree',
     disagree: 'I do not agree',

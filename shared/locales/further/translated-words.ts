@@ -95,8 +95,9 @@ export function translatedWords<W>(path: string, english: W, translation: Transl
     const at = pathOf(given)
     if (typeof part === 'string') return Object.hasOwn(texts, at) ? texts[at] : part
     if (typeof part === 'function')
-      return variants.has(at)
-        ? sentence(part as Sentence, variants.get(at)!, parameters[at] ?? [], rules)
+      // A page of another release may have a sentence with other values. It stays English.
+      return variants.has(at) && part.length === (parameters[at] ?? []).length
+        ? sentence(part as Sentence, variants.get(at)!, parameters[at]!, rules)
         : part
     if (Array.isArray(part)) return part.map((one, i) => translated(`${at}.${i}`, one))
     return Object.fromEntries(

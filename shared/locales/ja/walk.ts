@@ -28,6 +28,7 @@ export const words: WalkWords = {
     contact: (address) => `個人情報のお問い合わせ：${address}`,
     ownNotice: '主催者の個人情報の説明を全部読む',
     noticeMissing: '主催者の説明を読み込めません。通信が必要です。',
+    edition: '',
     version: (version) => `${version} 版`,
     agree: '同意する',
     disagree: '同意しない',

@@ -28,6 +28,7 @@ export const words: WalkWords = {
     contact: (address) => `個資問題請洽：${address}`,
     ownNotice: '閱讀主辦單位的完整個資說明',
     noticeMissing: '無法讀取主辦單位的個資說明，需要網路。',
+    edition: '',
     version: (version) => `版本 ${version}`,
     agree: '我同意',
     disagree: '我不同意',

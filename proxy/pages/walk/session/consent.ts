@@ -5,7 +5,8 @@
 import type { Kept } from '#shared/client/index.ts'
 import { tellService } from '../outbox.ts'
 import { change, consentWithdrawn, person } from './current-state.ts'
-import { config, profile } from './service.ts'
+import { noticeVersion } from './notice.ts'
+import { profile } from './service.ts'
 
 /**
  * Whether the pilgrim has consented, as far as this phone knows. Until the service has the consent, its
@@ -18,7 +19,7 @@ export const agrees = (): boolean =>
  * Without consent nothing is recorded or sent: the recorder stops, and the service disconnects tracker apps.
  */
 export function setConsent(agreed: boolean): Promise<Kept> {
-  const version = config.value?.privacy_version ?? ''
+  const version = noticeVersion.value
   if (agreed) change('agreed', version)
   else change('withdrew', null)
   // Send only the consent: the name may have been changed on another phone.

@@ -3,7 +3,20 @@ import { computed, signal } from '@preact/signals'
 import type { Data } from '#shared/client/index.ts'
 import { nameIn } from '#shared/core/rules/languages.ts'
 import { language } from '../../frame/language.ts'
+import { words } from '../words.ts'
 import { client, config } from './service.ts'
+
+/** Version of the notice as this page shows it: a translation has its own. Empty: not known. */
+export const noticeVersion = computed(() => {
+  const version = config.value?.privacy_version
+  return version === undefined ? '' : version + words.value.welcome.edition
+})
+
+/** Whether a notice of this version is still the one of the event, in the language in which it was read. */
+export function isCurrentNotice(agreed: string): boolean {
+  const { privacy_version: version, privacy_editions: editions = [] } = config.value ?? {}
+  return version !== undefined && ['', ...editions].some((edition) => agreed === version + edition)
+}
 
 const read = signal<Data<'readEventNotice'> | null>(null)
 

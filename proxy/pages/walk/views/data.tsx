@@ -7,7 +7,7 @@ import { useSignal } from '@preact/signals'
 import type { ClientError } from '#shared/client/index.ts'
 import { Button } from '../../design/button.tsx'
 import { saveFile } from '../own-data/save-file.ts'
-import { client, config, noteError, profile } from '../session/service.ts'
+import { client, noteError, profile } from '../session/service.ts'
 import { Sure } from './confirmation.tsx'
 import { NotDone, Notice } from './notice.tsx'
 import { View } from './view.tsx'
@@ -20,7 +20,7 @@ import { keepSosOfOthers, sendSos } from '../emergency/sos.ts'
 import { clearQueue, queue, waiting } from '../outbox.ts'
 import { SaveWaiting } from './waiting.tsx'
 import { agrees, setConsent } from '../session/consent.ts'
-import { isNoticeKnown } from '../session/notice.ts'
+import { isCurrentNotice, isNoticeKnown, noticeVersion } from '../session/notice.ts'
 import { pageWords } from '../../frame/language.ts'
 import { toldText, useChange } from './use-service.tsx'
 
@@ -129,7 +129,6 @@ function Privacy() {
   const consent = useChange()
   const part = useChange()
   const { participant_status: status = 'active' } = profile.value ?? {}
-  const version = config.value?.privacy_version ?? ''
   return (
     <>
       <section class="card stack-2">
@@ -155,7 +154,7 @@ function Privacy() {
         )}
       </section>
       <section class="card stack-2">
-        <p>{agrees() ? me.agreed(person.value?.privacyVersion ?? version) : me.withdrawn}</p>
+        <p>{agrees() ? me.agreed(person.value?.privacyVersion ?? noticeVersion.value) : me.withdrawn}</p>
         {agrees() ? null : <NewerConsent />}
         {person.value?.known === false ? (
           <p aria-live="polite">{toldText()}</p>
@@ -187,10 +186,8 @@ function Privacy() {
 }
 
 /** The new privacy notice, if its version differs from the one agreed to. */
-function NewerConsent() {
-  const version = config.value?.privacy_version ?? ''
-  return person.value?.privacyVersion === version ? null : <Consent version={version} />
-}
+const NewerConsent = () =>
+  isCurrentNotice(person.value?.privacyVersion ?? '') ? null : <Consent version={noticeVersion.value} />
 
 /** A notice on the first tab: the pilgrim has paused or withdrawn the consent, and can undo it here. */
 export function NotTakingPart() {

@@ -18,7 +18,7 @@ import { updateReady } from '../session/update.ts'
 import { Consent } from './welcome.tsx'
 import { Notice } from './notice.tsx'
 import { agrees, setConsent } from '../session/consent.ts'
-import { isNoticeKnown } from '../session/notice.ts'
+import { isCurrentNotice, isNoticeKnown, noticeVersion } from '../session/notice.ts'
 import { show } from '../route.ts'
 import { language, pageWords } from '../../frame/language.ts'
 import { SosOutcome } from './sos.tsx'
@@ -127,15 +127,14 @@ function SignIn({ words }: { readonly words: WalkWords['problems'] }) {
  */
 export function NewConsent() {
   const decline = useChange()
-  const version = config.value?.privacy_version
   const given = person.value
-  if (version === undefined || given === null || given.privacyVersion === version) return null
+  if (config.value === null || given === null || isCurrentNotice(given.privacyVersion)) return null
   const isFirst = given.privacyVersion === ''
   if (!isFirst && !agrees()) return null
   return (
     <section class="stack view">
       <p class="strong">{isFirst ? words.value.welcome.consentHere : words.value.welcome.newConsent}</p>
-      <Consent version={version} />
+      <Consent version={noticeVersion.value} />
       <Button kind="primary" disabled={!isNoticeKnown.value} onClick={() => void setConsent(true)}>
         {words.value.welcome.agree}
       </Button>

@@ -13,7 +13,7 @@ import { show } from '../route.ts'
 import { draftOf, keepDraft } from '../session/drafts.ts'
 import { lineBridge, lineName, lineUserId } from '../session/line-login.ts'
 import { change } from '../session/current-state.ts'
-import { isNoticeKnown, noticeText, readNotice } from '../session/notice.ts'
+import { isNoticeKnown, noticeText, noticeVersion, readNotice } from '../session/notice.ts'
 import { dateText } from '../format.ts'
 import { introduce } from '../outbox.ts'
 import { client, config, refreshConfig, signInAgain, usesLine } from '../session/service.ts'
@@ -66,7 +66,7 @@ export function Welcome() {
     <View title={<Title words={words.value.welcome} event={name} />}>
       {display}
       {outcome === null ? null : <Notice>{words.value.data[outcome]}</Notice>}
-      <Form version={event.privacy_version} liffId={event.liff_id} />
+      <Form version={noticeVersion.value} liffId={event.liff_id} />
     </View>
   )
 }

@@ -17,6 +17,7 @@ import { Differences } from './rebuild/differences.ts'
 import type { Row } from '#shared/points/totals/event-totals.ts'
 import { rebuildMap } from './rebuild/map.ts'
 import { rebuildPilgrims, reconcileEvent } from './rebuild/pilgrims.ts'
+import { rebuildShownWalks } from './rebuild/shown-walks.ts'
 import { rollUpAll } from './flush/roll-up-cells.ts'
 import { readCommandLine } from '#shared/runtime/command-line.ts'
 import { describeError } from '#shared/runtime/log.ts'
@@ -26,7 +27,7 @@ import { recountSurveys } from '#shared/pilgrims/survey-counts.ts'
 /** Short, because a running service locks the data directory until it is stopped. */
 const WAIT_MS = 1_000
 
-const USAGE = `Computes all totals (pilgrims, days, hours, modes, map cells, reports, surveys) again from their sources, and corrects
+const USAGE = `Computes all totals (pilgrims, what others see of them, days, hours, modes, map cells, reports, surveys) again from their sources, and corrects
 every difference. An area that was set in the console then holds for stored points, too. Flushes wait until it ends;
 check-ins do not.
 
@@ -44,6 +45,7 @@ Exit codes: 0 no difference is left, 1 --check found a difference, 2 failed or w
  * Finds every difference between the projections and their sources, and corrects it unless `check` is set. Flushes and
  * erasures wait during the transaction.
  * @param area the owner's, applied to stored points too; null: they keep the one under which they were accepted
+ * @param coarsensClaims whether others see less of claims than of other pilgrims
  * @param dropErased removes the reports of erased people from the totals
  * @param dropPointless deletes the reports of people without a stored point
  * @param tell receives one line for each difference, in a stable order
@@ -55,12 +57,14 @@ export async function rebuild(
   {
     check,
     area = null,
+    coarsensClaims = false,
     dropErased = false,
     dropPointless = false,
     tell,
   }: {
     readonly check: boolean
     readonly area?: InArea | null
+    readonly coarsensClaims?: boolean
     readonly dropErased?: boolean
     readonly dropPointless?: boolean
     readonly tell: (line: string) => void
@@ -70,6 +74,7 @@ export async function rebuild(
   try {
     await db.transaction(async (tx) => {
       await reconcileAll(tx, calendar, area, differences)
+      await rebuildShownWalks(tx, coarsensClaims, differences)
       if (check) throw new CheckRolledBack()
     })
   } catch (error) {
@@ -172,7 +177,15 @@ async function main(): Promise<number> {
     const tell = (line: string) => console.log(line)
     const event = await readEvent(db, config)
     const area = event.hasOwnArea ? event.area : null
-    const count = await rebuild(db, calendar, { check, area, dropErased, dropPointless, tell })
+    const coarsensClaims = config.identity === 'open' && config.mapCrowd > 1
+    const count = await rebuild(db, calendar, {
+      check,
+      area,
+      coarsensClaims,
+      dropErased,
+      dropPointless,
+      tell,
+    })
     console.log(
       count === 0 ? 'Nothing differs.' : `${count} rows differ${check ? '.' : ' and are corrected.'}`,
     )

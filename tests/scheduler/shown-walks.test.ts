@@ -3,7 +3,9 @@ import { expect, test } from 'bun:test'
 import { readPilgrims } from '#shared/points/totals/pilgrim-statistics.ts'
 import { readEventTotals } from '#services/tracking/map/map-snapshots.ts'
 import type { Point } from '#shared/points/point.ts'
+import { rebuild } from '#services/scheduler/rebuild.ts'
 import { describeFlushHarness, type FlushHarness } from './flush-harness.ts'
+import { appIdOf } from '#shared/core/rules/app-id.ts'
 import { METRES_PER_DEGREE } from '#shared/core/rules/geo.ts'
 import { point, walk } from './walks.ts'
 
@@ -16,6 +18,13 @@ async function shownMm(harness: FlushHarness): Promise<{ shown: number; all: num
 }
 
 const hidesLate = (userId: string) => userId === VICTIM
+
+/** Rebuilds as an operator does. @returns the rows that differed */
+async function rebuilt({ db, calendar }: FlushHarness, coarsensClaims = true): Promise<string[]> {
+  const lines: string[] = []
+  await rebuild(db, calendar, { check: false, coarsensClaims, tell: (line) => void lines.push(line) })
+  return lines
+}
 
 describeFlushHarness('the walk that others see', (harness) => {
   test('has points in order at once, and late ones at the end', async () => {
@@ -60,6 +69,41 @@ describeFlushHarness('the walk that others see', (harness) => {
     expect(await kmOf(true)).toBe(Math.floor(going.shown / 1e6))
     expect(await kmOf(false)).toBe(Math.floor(going.all / 1e6))
     expect(going.all).toBeGreaterThan(going.shown + 5_000_000)
+
+    // A rebuild computes the same walk from the points.
+    expect(await rebuilt(harness)).toEqual([])
+    await harness.db.sql`UPDATE shown_walks SET distance_mm = distance_mm - 1, anchor_lat = 0`
+    expect(await rebuilt(harness)).toEqual([
+      expect.stringMatching(/^shown_walks U-known: distance_mm \d+ → \d+, anchor_lat 0 → 24/),
+    ])
+    expect(await shownMm(harness)).toEqual(going)
+    await harness.db.sql`DELETE FROM shown_walks`
+    expect(await rebuilt(harness)).toHaveLength(1)
+    expect(await shownMm(harness)).toEqual(going)
+    expect(await rebuilt(harness, false)).toEqual(['shown_walks U-known: not expected'])
+    expect(await shownMm(harness)).toEqual({ all: going.all, shown: going.all })
+  })
+
+  test('goes on with each step, although a stranger sends times in the future', async () => {
+    harness.nowMs = Date.now()
+    const steps = walk(60, harness.nowMs - 70 * MINUTE_MS)
+    const ahead = steps.map(({ sentMs, receivedMs, lat }) =>
+      point({ sentMs: sentMs + 5 * MINUTE_MS, receivedMs: receivedMs + 1_000, lat }),
+    )
+    // Not a claim, so the rebuild expects no row.
+    const own = appIdOf(new Uint8Array(16))
+    await harness.buffer(own, steps)
+    const alone = (await readPilgrims(harness, [own])).get(own)!.statistics!.shownMm
+    expect(alone).toBeGreaterThan(4_000_000)
+    for (const [from, to] of [
+      [0, 20],
+      [20, 60],
+    ] as const) {
+      await harness.buffer(VICTIM, [...steps.slice(from, to), ...ahead.slice(from, to)])
+      await harness.flush({ hidesLate })
+    }
+    expect((await shownMm(harness)).shown).toBe(alone)
+    expect(await rebuilt(harness)).toEqual([])
   })
 
   test('goes on from the stored walk of a pilgrim without one', async () => {

@@ -1,7 +1,8 @@
 /** Stores the walks of claims as others see them until the end of the event (`points/totals/points-in-order.ts`). */
 import type { Tx } from '#shared/stores/db/db.ts'
 import type { FoldState } from '#shared/core/distance/points-to-distance.ts'
-import { walkInOrder } from '#shared/points/totals/points-in-order.ts'
+import { type Row as TotalsRow, type Table, upsertOf } from '#shared/points/totals/event-totals.ts'
+import { NOT_WALKED, type ShownWalk, walkInOrder } from '#shared/points/totals/points-in-order.ts'
 import { fixOf } from '#shared/points/totals/stored-days.ts'
 import type { Point } from '#shared/points/point.ts'
 import type { OwnedPoint } from './store-points.ts'
@@ -21,6 +22,36 @@ interface Row {
 
 /** Walks of releases before 1.8 ended with the day; those of this one stay. The year 2100, epoch milliseconds. */
 const SHOWN_UNTIL_MS = Date.UTC(2100, 0)
+
+export const SHOWN_WALKS: Table = {
+  name: 'shown_walks',
+  key: ['user_id'],
+  columns: {
+    user_id: 'text',
+    distance_mm: 'whole',
+    carbon_mg: 'whole',
+    anchor_lat: 'number',
+    anchor_lng: 'number',
+    anchor_at: 'instant',
+    before_lat: 'number',
+    before_lng: 'number',
+    before_at: 'instant',
+    until: 'instant',
+  },
+}
+
+export const shownWalkRow = (userId: string, { distanceMm, carbonMg, end }: ShownWalk): TotalsRow => ({
+  user_id: userId,
+  distance_mm: distanceMm,
+  carbon_mg: carbonMg,
+  anchor_lat: end.anchor?.lat ?? null,
+  anchor_lng: end.anchor?.lng ?? null,
+  anchor_at: end.anchor?.t ?? null,
+  before_lat: end.before?.lat ?? null,
+  before_lng: end.before?.lng ?? null,
+  before_at: end.before?.t ?? null,
+  until: SHOWN_UNTIL_MS,
+})
 
 /**
  * Updates the walks shown to others. Call it before the totals are written, with their rows locked.
@@ -43,29 +74,10 @@ export async function updateShownWalks(
   )
   const walks = changes.map(({ userId, before }) => {
     const points = (added.get(userId) ?? []).map(({ point }): Point => point)
-    const { isShown = false, ...walk } = stored.get(userId) ?? { distanceMm: 0, carbonMg: 0, end: before }
-    return { userId, ...walkInOrder(isShown ? walk : { ...walk, end: before }, points) }
+    const { isShown, ...walk } = stored.get(userId) ?? { ...NOT_WALKED, isShown: false }
+    return shownWalkRow(userId, walkInOrder(isShown ? walk : { ...walk, end: before }, points))
   })
-  const anchors = walks.map(({ end }) => end.anchor)
-  const befores = walks.map(({ end }) => end.before)
-  await tx.sql`
-    INSERT INTO shown_walks AS s (user_id, distance_mm, carbon_mg, anchor_lat, anchor_lng, anchor_at,
-      before_lat, before_lng, before_at, until)
-    SELECT user_id, mm::bigint, mg::bigint, a_lat, a_lng, from_epoch_ms(a_ms), b_lat, b_lng,
-      from_epoch_ms(b_ms), from_epoch_ms(${SHOWN_UNTIL_MS})
-    FROM unnest(
-      ${walks.map(({ userId }) => userId)}::text[], ${walks.map(({ distanceMm }) => distanceMm)}::float8[],
-      ${walks.map(({ carbonMg }) => carbonMg)}::float8[],
-      ${anchors.map((a) => a?.lat ?? null)}::float8[], ${anchors.map((a) => a?.lng ?? null)}::float8[],
-      ${anchors.map((a) => a?.t ?? null)}::float8[],
-      ${befores.map((b) => b?.lat ?? null)}::float8[], ${befores.map((b) => b?.lng ?? null)}::float8[],
-      ${befores.map((b) => b?.t ?? null)}::float8[]
-    ) AS w (user_id, mm, mg, a_lat, a_lng, a_ms, b_lat, b_lng, b_ms)
-    ORDER BY user_id
-    ON CONFLICT (user_id) DO UPDATE SET distance_mm = excluded.distance_mm, carbon_mg = excluded.carbon_mg,
-      anchor_lat = excluded.anchor_lat, anchor_lng = excluded.anchor_lng, anchor_at = excluded.anchor_at,
-      before_lat = excluded.before_lat, before_lng = excluded.before_lng, before_at = excluded.before_at,
-      until = excluded.until`
+  await tx.sql.unsafe(upsertOf(SHOWN_WALKS).join('$1'), [JSON.stringify(walks)])
 }
 
 /** The walk of each pilgrim that others are shown; without one (`isShown`), the stored sums. */

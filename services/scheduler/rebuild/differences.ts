@@ -16,6 +16,13 @@ export function selectOf({ name, key, columns }: Table, where = ''): string {
   return `SELECT ${list.join(', ')} FROM ${name} ${where} ORDER BY ${key.join(', ')}`
 }
 
+/** The stored rows of these pilgrims. */
+export const storedRows = (tx: Tx, table: Table, userIds: readonly string[]): Promise<Row[]> =>
+  tx.sql.unsafe<Row[]>(
+    selectOf(table, 'WHERE user_id IN (SELECT jsonb_array_elements_text($1::text::jsonb))'),
+    [JSON.stringify(userIds)],
+  )
+
 export class Differences {
   count = 0
 

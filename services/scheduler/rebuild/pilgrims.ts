@@ -20,7 +20,7 @@ import {
 } from '#shared/points/totals/event-totals.ts'
 import { FOLD_COLUMNS } from '#shared/points/totals/stored-days.ts'
 import { isPlace } from '#shared/core/rules/geo.ts'
-import { type Differences, selectOf } from './differences.ts'
+import { type Differences, selectOf, storedRows } from './differences.ts'
 
 /** Pilgrims whose rows are compared together. */
 const BATCH = 500
@@ -41,8 +41,8 @@ export async function rebuildPilgrims(
   let rows: { totals: Row[]; days: Row[] } = { totals: [], days: [] }
   const reconcile = async () => {
     const userIds = [...batch]
-    await differences.reconcile(tx, TOTALS, rows.totals, await storedOf(tx, TOTALS, userIds))
-    await differences.reconcile(tx, DAYS, rows.days, await storedOf(tx, DAYS, userIds))
+    await differences.reconcile(tx, TOTALS, rows.totals, await storedRows(tx, TOTALS, userIds))
+    await differences.reconcile(tx, DAYS, rows.days, await storedRows(tx, DAYS, userIds))
     batch.clear()
     rows = { totals: [], days: [] }
   }
@@ -128,12 +128,6 @@ function dayOf(userId: string, change: DayChange, calendar: Calendar): Row {
     before_at: before?.t ?? null,
   }
 }
-
-const storedOf = (tx: Tx, table: Table, userIds: string[]) =>
-  tx.sql.unsafe<Row[]>(
-    selectOf(table, 'WHERE user_id IN (SELECT jsonb_array_elements_text($1::text::jsonb))'),
-    [JSON.stringify(userIds)],
-  )
 
 const TOTALS: Table = {
   name: 'pilgrim_totals',

@@ -10,7 +10,7 @@ import {
   fold,
   type FoldPoint,
   type FoldState,
-  isLate,
+  START,
 } from '#shared/core/distance/points-to-distance.ts'
 import { type Cell, cellAt, cellCentre } from '#shared/core/map/cells.ts'
 import { CLAIM_MEASURES, CLAIM_ZOOM } from '#shared/core/rules/claim-measures.ts'
@@ -24,50 +24,49 @@ export interface ShownWalk {
   readonly end: FoldState
 }
 
+/** A walk without a point. */
+export const NOT_WALKED: ShownWalk = { distanceMm: 0, carbonMg: 0, end: START }
+
 /**
- * Points that are later than every point received before them.
- * @param points in the area, in any order; those of one request share their time of receipt
+ * The instant at which a point counts. A time in the future counts as the time of receipt: otherwise every point that
+ * the pilgrim sends until then would be late.
  */
-function pointsInOrder(from: FoldState, points: readonly Point[]): Point[] {
-  const byReceipt = Map.groupBy(
-    points.toSorted((a, b) => a.receivedMs - b.receivedMs),
-    ({ receivedMs }) => receivedMs,
+const shownPointOf = (point: Point): FoldPoint => ({
+  ...foldPointOf(point),
+  t: Math.min(point.recordedMs, point.receivedMs),
+})
+
+/** Adds points in the area to a walk, in the order of their receipt. Late ones, at or before its end, change nothing. */
+export function walkInOrder(from: ShownWalk, points: readonly Point[]): ShownWalk {
+  const inOrder = points
+    .map((point) => ({ receivedMs: point.receivedMs, step: shownPointOf(point) }))
+    .sort((a, b) => a.receivedMs - b.receivedMs || byInstant(a.step, b.step))
+  return addSteps(
+    from,
+    inOrder.map(({ step }) => step),
   )
-  const inOrder: Point[] = []
-  let newestMs = -Infinity
-  for (const received of byReceipt.values()) {
-    const later = received.filter(({ recordedMs }) => recordedMs > newestMs && !isLate(from, recordedMs))
-    inOrder.push(...later)
-    for (const { recordedMs } of later) newestMs = Math.max(newestMs, recordedMs)
-  }
-  return inOrder
 }
 
-/** Folds the points in order onto a walk. */
-export function walkInOrder(from: ShownWalk, points: readonly Point[]): ShownWalk {
+/** Adds points to a walk. @param steps in the order of {@link walkInOrder}, with its instants */
+export function addSteps(from: ShownWalk, steps: readonly FoldPoint[]): ShownWalk {
   let { distanceMm, carbonMg } = from
-  const inOrder = pointsInOrder(from.end, points).map(foldPointOf).sort(byInstant)
-  const [start, steps] = CLAIM_MEASURES.betweenCells ? betweenCells(from.end, inOrder) : [from.end, inOrder]
-  const end = fold(start, steps, (segment) => {
-    distanceMm += segment.distanceMm
-    carbonMg += segment.carbonMg
-  })
+  const measure = CLAIM_MEASURES.betweenCells
+  let end = measure ? { anchor: inCell(from.end.anchor), before: inCell(from.end.before) } : from.end
+  for (const step of steps)
+    end = fold(end, [measure ? betweenCells(end.anchor, step) : step], (segment) => {
+      distanceMm += segment.distanceMm
+      carbonMg += segment.carbonMg
+    })
   return { distanceMm, carbonMg, end }
 }
 
 /**
- * The state and the points in the middle of their cells. Within a cell and its neighbours, a point stays at the place
- * before it, so that a rest at an edge adds no distance.
+ * A point in the middle of its cell. Within the anchor's cell and its neighbours it is at the anchor's place, so that a
+ * rest at an edge adds no distance.
  */
-function betweenCells(state: FoldState, points: readonly FoldPoint[]): [FoldState, FoldPoint[]] {
-  const start = { anchor: inCell(state.anchor), before: inCell(state.before) }
-  let at: Place | null = start.anchor
-  const steps = points.map((point) => {
-    if (point.rough) return point
-    if (at === null || !areNear(at, point)) at = middleOf(point)
-    return { ...point, lat: at.lat, lng: at.lng }
-  })
-  return [start, steps]
+function betweenCells(anchor: Fix | null, point: FoldPoint): FoldPoint {
+  const { lat, lng } = anchor !== null && areNear(anchor, point) ? anchor : middleOf(point)
+  return { ...point, lat, lng }
 }
 
 const cellOf = ({ lat, lng }: Place): Cell => cellAt(lat, lng, CLAIM_ZOOM)

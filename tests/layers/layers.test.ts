@@ -1,15 +1,6 @@
 /** The linter and the imports agree with the order of the layers and the path of a check-in. */
 import { expect, test } from 'bun:test'
-import {
-  cpSync,
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs'
+import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { basename, dirname, extname, join } from 'node:path'
 import { checkInPath } from '#tests/documents/check-in-path.ts'
@@ -113,16 +104,4 @@ test('each file on the path of a check-in imports those that follow it, and none
     ]
   })
   expect(wrong).toEqual([])
-})
-
-test('the documents of the layers name only files that there are', () => {
-  const missing = ['', ...LAYERS.map((layer) => `${layer}/`)].flatMap((layer) =>
-    [...read(`shared/${layer}README.md`).matchAll(/`((?:\.\.\/)?[\w.-]+(?:\/[\w.-]+)*\.(?:ts|lua|md))`/g)]
-      .map(([, path]) => path!)
-      .filter(
-        (path) => !['', join('shared', layer), 'shared'].some((from) => existsSync(join(ROOT, from, path))),
-      )
-      .map((path) => `shared/${layer}README.md: ${path}`),
-  )
-  expect(missing).toEqual([])
 })

@@ -5,8 +5,6 @@ import { describe, expect, test } from 'bun:test'
 import { createHash } from 'node:crypto'
 import type { Act } from './acts.ts'
 import { createCrowd } from './crowd.ts'
-import { createPerson, randomOf } from './person.ts'
-import { pilgrimage } from './pilgrimage.ts'
 import { DAY_S, HOUR_S, processionKm, WALK_S } from './procession.ts'
 import { chooseTimetable, dueMs } from './timetable.ts'
 import { readWay } from './way.ts'
@@ -48,42 +46,10 @@ describe('the crowd', () => {
     expect(before).toBeLessThan(WALK_S + DAY_S)
   })
 
-  test('of a large crowd, few positions of the history are measured, and all of the rest', () => {
-    const untilS = 6 * DAY_S
-    const measured = (thinner: number) => {
-      const random = randomOf(1, 4)
-      const acts = [
-        ...pilgrimage(createPerson(1, 4, way, random), random, way, { untilS, thinner }, () => undefined),
-      ]
-      const points = acts.filter(({ deed }) => deed.kind === 'point')
-      const history = points.filter(({ atS }) => atS < untilS)
-      return { history: history.length, rest: points.length - history.length }
-    }
-    const [all, thin] = [measured(1), measured(10)]
-    expect(thin.history).toBeWithin(5, 50)
-    expect(all.history).toBeGreaterThan(2 * thin.history)
-    expect(thin.rest).toBeGreaterThan(all.rest / 2)
-  })
-
   test('has ids that are valid, different, and known as a demo’s', () => {
     const ids = crowdOf(1, 2_000).people.map(({ userId }) => userId)
     expect(new Set(ids).size).toBe(2_000)
     for (const id of ids) expect(id).toMatch(/^(Ude30[0-9a-f]{28}|demo-1-\d+)$/)
-  })
-
-  test('needs no more memory for what was before', () => {
-    const usedMb = () => {
-      Bun.gc(true)
-      return process.memoryUsage().heapUsed / 1e6
-    }
-    const acts = crowdOf(1, 400, 0).acts()
-    const skip = (count: number) => {
-      for (let i = 0; i < count; i++) if (acts.next().done) throw new Error('the crowd has gone home')
-    }
-    skip(50_000)
-    const early = usedMb()
-    skip(500_000)
-    expect(usedMb() - early).toBeLessThan(10)
   })
 })
 
@@ -92,18 +58,17 @@ describe('the timetable', () => {
   const HOURS = Array.from({ length: 24 }, (_, hour) => NOON + hour * HOUR_S * 1_000 + 1_234_567)
   const hourInTaiwan = (ms: number) => ((ms / 1_000 + 8 * HOUR_S) % DAY_S) / HOUR_S
 
-  test.each(HOURS)('begins within the last day, by daylight (%p)', (nowMs) => {
-    const { departureMs, fromS } = chooseTimetable(null, 60, nowMs)
-    expect(hourInTaiwan(departureMs)).toBe(0)
-    const beganMs = departureMs + fromS * 1_000
-    expect((nowMs - beganMs) / HOUR_S / 1_000).toBeWithin(5, 23.01)
-    expect([5, 12]).toContain(hourInTaiwan(beganMs))
-  })
-
-  test.each(HOURS)('can have the whole walk in the past (%p)', (nowMs) => {
-    const { departureMs } = chooseTimetable('whole', 60, nowMs)
-    expect(departureMs + (WALK_S + 6 * HOUR_S) * 1_000).toBeLessThan(nowMs)
-    expect(nowMs - departureMs).toBeLessThan(10 * DAY_S * 1_000)
+  test('begins within the last day, by daylight, at any hour', () => {
+    for (const nowMs of HOURS) {
+      const { departureMs, fromS } = chooseTimetable(null, 60, nowMs)
+      expect(hourInTaiwan(departureMs)).toBe(0)
+      const beganMs = departureMs + fromS * 1_000
+      expect((nowMs - beganMs) / HOUR_S / 1_000).toBeWithin(5, 23.01)
+      expect([5, 12]).toContain(hourInTaiwan(beganMs))
+      expect(chooseTimetable('whole', 60, nowMs).departureMs + (WALK_S + 6 * HOUR_S) * 1_000).toBeLessThan(
+        nowMs,
+      )
+    }
   })
 
   test('sends history at once, then at the speed, and nothing before it happens', () => {

@@ -176,20 +176,28 @@ export function toPublicProfile(
   const dayOf = (seen: Profile['first_seen']) => seen && calendar.day(Date.parse(seen))
   const days = { ...profile, first_seen: dayOf(profile.first_seen), last_seen: dayOf(profile.last_seen) }
   if (isAppId(profile.userId)) return palanquin === undefined ? days : { ...days, palanquin }
-  if (profile.participant_status === 'withdrawn' || found?.row?.consentWithdrawn)
-    return { ...days, ...HIDDEN }
-  const anonymous = { ...days, phone: profile.phone && '••••••••' }
   const coarse = coarseOf({ row: found?.row ?? null, statistics: found?.statistics ?? null }, exposure)
-  if (coarse === null) return anonymous
-  const { km, savedKg } = coarse
-  const { level, icon } = levelOf(km * 1e6, profile.checkins)
+  const isHidden = profile.participant_status === 'withdrawn' || found?.row?.consentWithdrawn === true
   return {
-    ...anonymous,
+    ...days,
+    phone: profile.phone && '••••••••',
+    ...(coarse && coarseProfile(event.current, coarse, profile.checkins)),
+    ...(isHidden && HIDDEN),
+  }
+}
+
+function coarseProfile(
+  event: EventWords,
+  { km, savedKg }: ReturnType<typeof coarseFigures>,
+  checkins: number,
+): Partial<Profile> {
+  const { level, icon } = levelOf(km * 1e6, checkins)
+  return {
     km,
     level,
-    level_name: namesOf(event.current, level),
+    level_name: namesOf(event, level),
     icon,
-    next_level: nextLevel(km * 1e6, profile.checkins),
+    next_level: nextLevel(km * 1e6, checkins),
     carbon_kg: 0,
     carbon_saved_kg: savedKg,
   }

@@ -44,6 +44,17 @@ describeBothStacks(
         })),
       )
     const startMs = Date.now() - 6 * 60 * MINUTE
+    /** Seventeen kilometres, to and fro within a cell: for others a claim walks none. */
+    const lap = (userId: string) =>
+      syncTrack(
+        stack,
+        userId,
+        Array.from({ length: 171 }, (_, i) => ({
+          lat: PLACE.lat + (i % 2) / 1_112,
+          lng: PLACE.lng,
+          timestamp: startMs + i * 1.5 * MINUTE,
+        })),
+      )
 
     test('are rounded down; the pilgrim’s app and operators get them exactly', async () => {
       const [userId, app] = [newPilgrimId(), newAppId()]
@@ -82,7 +93,9 @@ describeBothStacks(
           picture_url: 'https://a.example/b.png',
         })
         await post(stack, 'privacy', { user_id: userId })
-        expect((await checkIn(stack, userId)).status).toBe(202)
+        for (let hour = 0; hour < 5; hour++)
+          await checkIn(stack, userId, { timestamp: startMs - hour * 60 * MINUTE })
+        await lap(userId)
         expect((await card(userId)).status).toBe(200)
         expect((await end(userId)).status).toBe(200)
         await sentenceOf(await card(userId), 404, 'not-found')
@@ -95,7 +108,7 @@ describeBothStacks(
           first_seen: null,
           last_seen: null,
         })
-        expect((await profileOf(stack, userId, admin('owner'))).checkins).toBe(1)
+        expect(await profileOf(stack, userId, admin('owner'))).toMatchObject({ checkins: 5, level: 2 })
       }
     })
 

@@ -79,7 +79,7 @@ export interface Event {
   readonly hasOwnArea: boolean
 }
 
-type FromEnvironment = Pick<Config, 'event' | 'route' | 'stations' | 'places' | 'area'>
+type FromEnvironment = Pick<Config, 'event'>
 
 type PartVersions = Readonly<Partial<Record<string, number>>>
 
@@ -156,13 +156,13 @@ const ownMessages = (messages: MessagesPart, reader: Language) =>
 
 /** A part that was never set comes from the files of the environment, which are more precise. */
 function wayOf(
-  { event, ...environment }: FromEnvironment,
+  { event }: FromEnvironment,
   part: EventParts['route'],
   language: Language,
 ): Pick<Event, 'route' | 'stations' | 'places' | 'area' | 'hasOwnArea'> {
-  const { area } = environment
+  const { area } = event
   if (part === event.parts.route) {
-    const { route, stations, places } = environment
+    const { route, stations, places } = event
     return { route, stations, places, area, hasOwnArea: false }
   }
   const route = routeOfPart(part)

@@ -124,8 +124,8 @@ describe('the configuration', () => {
         ],
       }
       const env = withRoute(JSON.stringify({ type: 'Feature', geometry: line }))
-      expect(readConfig(env).route!.project({ lat: 24.05, lng: 120.1 }).alongM).toBeWithin(5_500, 5_620)
-      expect(readConfig({}).route).toBeNull()
+      expect(readConfig(env).event.route!.project({ lat: 24.05, lng: 120.1 }).alongM).toBeWithin(5_500, 5_620)
+      expect(readConfig({}).event.route).toBeNull()
       for (const content of [
         '{',
         '{"type":"Point","coordinates":[1,2]}',

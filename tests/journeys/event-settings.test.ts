@@ -290,6 +290,14 @@ describeBothStacks(
         )
       await until(async () => !(await checkIn(5.9)).in_range, 'tracking to follow the area')
       expect(await checkIn(5.81)).toMatchObject({ in_range: true })
+      const walker = newAppId()
+      const { url } = await dataOf(
+        await post(stack, 'shares', { user_id: walker, live_hours: 1 }),
+        createShareEndpoint,
+      )
+      await post(stack, 'checkin', { user_id: walker, lat: 52.03, lng: 5.8 })
+      const page = await stack.fetch(`${new URL(url).pathname}?lang=en`)
+      expect(await page.text()).toMatch(/<strong>North<[^]*6\.7 km/)
       const { front, estimates } = await until(async () => {
         const read = await map()
         return read.front?.route_km ? read : null

@@ -31,25 +31,25 @@ const line = {
   },
 }
 
-function configOf(features: readonly object[]) {
+function eventOf(features: readonly object[]) {
   const file = join(dir, `${crypto.randomUUID()}.json`)
   writeFileSync(file, JSON.stringify({ type: 'FeatureCollection', features }))
-  return readConfig({ EVENT_ROUTE: file })
+  return readConfig({ EVENT_ROUTE: file }).event
 }
-async function answerOf(config: ReturnType<typeof configOf>, v?: string) {
-  const answer = createRouteAnswer({ current: config })(new Request('http://event.test/api/event/route'), v)
+async function answerOf(event: ReturnType<typeof eventOf>, v?: string) {
+  const answer = createRouteAnswer({ current: event })(new Request('http://event.test/api/event/route'), v)
   const { data } = (await answer.json()) as { data: unknown }
   return { headers: answer.headers, route: EventRoute.parse(data) }
 }
 
 test('the answer has the simplified line, and the stations in the order of the way with their names', async () => {
-  const config = configOf([
+  const event = eventOf([
     point(120.65, 24.101, { name: '北宮', name_en: 'North Temple', name_ja: ' ', rank: 3 }),
     line,
     point(120.601, 24.02, { name: '南宮', name_zh_hans: '南宫' }),
     point(120.601, 24.02, { name: '回程', km: 20 }),
   ])
-  const { route, headers } = await answerOf(config)
+  const { route, headers } = await answerOf(event)
   expect(route.lines).toEqual([[2_400_000, 12_060_000, 10_000, 0, 0, 10_000]])
   expect(route.km).toBeWithin(21.2, 21.35)
   expect(route.stations.map(({ name, names }) => [name, names])).toEqual([
@@ -59,20 +59,20 @@ test('the answer has the simplified line, and the stations in the order of the w
   ])
   expect(route.stations[0]!.route_km).toBeWithin(2.2, 2.24)
   expect(route.stations[2]!.route_km).toBe(20)
-  expect(route.version).toBe(routeVersion(config))
+  expect(route.version).toBe(routeVersion(event))
   expect(headers.get('cache-control')).toBe('public, max-age=10, stale-while-revalidate=60')
-  const named = await answerOf(config, route.version!)
+  const named = await answerOf(event, route.version!)
   expect(named.headers.get('cache-control')).toBe('public, max-age=31536000, immutable')
   // A cache must not store this route under another version.
-  const other = await answerOf(config, 'old')
+  const other = await answerOf(event, 'old')
   expect(other.headers.get('cache-control')).toBe('no-store')
-  expect(routeVersion(configOf([line]))).not.toBe(route.version)
+  expect(routeVersion(eventOf([line]))).not.toBe(route.version)
 })
 
 test('a point with a kind of place is no station, and a route without places is as it was', async () => {
   const station = point(120.601, 24.02, { name: '南宮', kind: 'temple' })
   const { route } = await answerOf(
-    configOf([
+    eventOf([
       line,
       point(120.65, 24.1, { kind: 'toilet' }),
       station,
@@ -92,17 +92,17 @@ test('a point with a kind of place is no station, and a route without places is 
     },
     { kind: 'toilet', name: null, names: {}, hours: null, lat: 24.1, lng: 120.65 },
   ])
-  expect((await answerOf(configOf([line, station]))).route).not.toHaveProperty('places')
+  expect((await answerOf(eventOf([line, station]))).route).not.toHaveProperty('places')
   for (const hours of ['', 7, 'x'.repeat(61)])
-    expect(() => configOf([line, point(120, 24, { kind: 'water', name: 'x', hours })])).toThrow(
+    expect(() => eventOf([line, point(120, 24, { kind: 'water', name: 'x', hours })])).toThrow(
       'EVENT_ROUTE: ',
     )
 })
 
 test('without a route the answer is empty, and stations without a line are a fault', async () => {
-  const { route } = await answerOf(readConfig({}))
+  const { route } = await answerOf(readConfig({}).event)
   expect(route).toEqual({ version: null, km: 0, lines: [], stations: [] })
-  expect(() => configOf([point(120, 24, { name: 'x' })])).toThrow('EVENT_ROUTE: has stations, but no line')
+  expect(() => eventOf([point(120, 24, { name: 'x' })])).toThrow('EVENT_ROUTE: has stations, but no line')
   for (const properties of [{}, { name: '' }, { name: 'x', km: -1 }])
-    expect(() => configOf([line, point(120, 24, properties)])).toThrow('EVENT_ROUTE: ')
+    expect(() => eventOf([line, point(120, 24, properties)])).toThrow('EVENT_ROUTE: ')
 })

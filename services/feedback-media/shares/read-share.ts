@@ -96,7 +96,7 @@ async function readLive(
     Math.max(nowMs - LINE_MS, liveSince.getTime()),
     liveSince.getTime(),
   )
-  const progress = progressOf(points, context.config, nowMs)
+  const progress = progressOf(points, context.event.current, nowMs)
   return { untilMs: liveUntil.getTime(), progress, line: points, incomplete }
 }
 

@@ -302,10 +302,9 @@ function backupOf(s: Parsed) {
   return { dir, maxBytes, everyMs: s.EVENT_BACKUP_HOURS * 3_600_000, keep: s.EVENT_BACKUP_KEEP }
 }
 
-const readFiles = (s: Parsed, faults: string[]) => ({
+const readWay = (s: Parsed, faults: string[]) => ({
   area: readArea(s.EVENT_AREA, faults),
   ...readRoute(s.EVENT_ROUTE, faults),
-  mapTiles: readMapTiles(s.EVENT_MAP_TILES, faults),
 })
 
 /**
@@ -320,7 +319,8 @@ export function readConfig(env: Environment, isBot = false) {
   const s = parseSettings(given, faults)
   const tokens = parseTokens(s, faults)
   const corsOrigins = parseOrigins(s.EVENT_CORS_ORIGINS, faults)
-  const files = readFiles(s, faults)
+  const way = readWay(s, faults)
+  const mapTiles = readMapTiles(s.EVENT_MAP_TILES, faults)
   if (isBot && s.EVENT_ENV === 'production' && !s.LINE_CHANNEL_SECRET)
     faults.push('LINE_CHANNEL_SECRET: is required in production; without it anyone could send webhook events')
   if (s.EVENT_ENV === 'production' && given.EVENT_IDENTITY === undefined)
@@ -344,7 +344,7 @@ export function readConfig(env: Environment, isBot = false) {
     servicePort: s.PORT,
     dataDir: s.EVENT_DATA_DIR,
     timeZone: s.EVENT_TIMEZONE,
-    event: eventFromEnvironment(s, files),
+    event: { ...eventFromEnvironment(s, way), ...way },
     publicUrl: publicUrl.replace(/\/$/, ''),
     aliasHost: s.ALIAS_HOST,
     checkinUrl: s.EVENT_CHECKIN_URL ?? `${publicUrl.replace(/\/$/, '')}/walk/`,
@@ -358,7 +358,7 @@ export function readConfig(env: Environment, isBot = false) {
     flushMs: s.EVENT_FLUSH_SECONDS * 1_000,
     backup: backupOf(s),
     bodyBytes: s.EVENT_BODY_BYTES,
-    ...files,
+    mapTiles,
     tokens,
     buffer: bufferOf(s),
     limits: limitsOf(s),

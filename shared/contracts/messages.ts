@@ -145,7 +145,10 @@ export type PushProgress = z.infer<typeof PushProgress>
 
 /** A message of the ledger, without its errors: `GET push/{id}` lists them. */
 export const SentMessage = PushProgress.omit({ faults: true }).extend({
-  text: z.string().nullable().describe('The beginning of the message; null if it has no text'),
+  text: z
+    .string()
+    .nullable()
+    .describe('The beginning of the message; null for an emergency, and if it has no text'),
 })
 export type SentMessage = z.infer<typeof SentMessage>
 

@@ -90,7 +90,10 @@ export const UserMessage = z.object({
   id: z.uuid(),
   cause: Cause,
   state: z.enum(['waiting', 'sent', 'failed', 'skipped']),
-  text: z.string().nullable().describe('The beginning of the message; null if it has no text'),
+  text: z
+    .string()
+    .nullable()
+    .describe('The beginning of the message; null for an emergency, and if it has no text'),
   detail: z.string().nullable().describe('Why it failed or waits'),
   created_at: Time,
   created_by: z.string().nullable(),

@@ -8,6 +8,7 @@ import {
   scheduleAlerts,
 } from '#services/line-bot/sending/schedule-emergency-alerts.ts'
 import { createPressSpool } from '#services/tracking/emergencies/record-press.ts'
+import { listMessages } from '#services/line-bot/sending/read-messages.ts'
 import { readEmergencyReach, reachesNobody } from '#shared/service/alerts/emergency-reach.ts'
 import type { ServiceContext } from '#shared/service/context.ts'
 import { lineUser } from '#tests/helpers/line-server.ts'
@@ -92,6 +93,22 @@ test('a confirmation ends the alerts, also those that wait to be sent, and a lat
   expect(await expired()).toEqual([true, true])
   await pass(60)
   expect(await look()).toEqual([])
+})
+
+test('name and place of an emergency are in no list of messages, and in no message once it is confirmed', async () => {
+  const { sql } = context.db
+  const contents = async () =>
+    JSON.stringify(
+      await sql`SELECT body, notices FROM messages m JOIN message_chunks c ON c.message_id = m.id`,
+    )
+  const id = await raise()
+  await look()
+  await sql`UPDATE messages SET notices = '{"en": {"title": "Lin", "body": "24.50000"}}'`
+  expect(await contents()).toContain('24.50000')
+  const { items } = await listMessages(context, { cause: 'emergency', limit: 50, cursor: undefined })
+  expect(items).toMatchObject([{ cause: 'emergency', text: null }])
+  await confirmEmergency(context, OPERATOR, id)
+  expect(JSON.parse(await contents())).toEqual([{ body: [], notices: null }])
 })
 
 test('a clock that is set forward or back by hours brings one alert forward, and a day later all are expired', async () => {

@@ -108,13 +108,14 @@ async function ownScreenshots(tx: Tx, userId: string): Promise<string[]> {
   return [...new Set(keys.filter((key) => key !== null))]
 }
 
-/** Blanks the alerts of the person's emergencies, which contain name, place and number, and stops pending ones. */
-async function blankAlerts(tx: Tx, userId: string): Promise<void> {
+/**
+ * Blanks the alerts of the person's emergencies, which contain name, place and number. Pending ones are not sent, because
+ * the emergency is confirmed or deleted in the same transaction (`isExpired`).
+ */
+export async function blankAlerts(tx: Tx, userId: string): Promise<void> {
   const alerts = sql`SELECT m.id FROM messages m JOIN emergencies e ON m.cause = 'emergency' AND split_part(m.cause_key, ':', 2) = e.id::text
     WHERE e.user_id = ${userId}`
-  await tx.orm.execute(sql`
-    UPDATE message_chunks SET body = '[]', recipients = CASE WHEN state = 'waiting' THEN '[]' ELSE recipients END
-    WHERE message_id IN (${alerts})`)
+  await tx.orm.execute(sql`UPDATE message_chunks SET body = '[]' WHERE message_id IN (${alerts})`)
   await tx.orm.execute(sql`UPDATE messages SET notices = NULL WHERE id IN (${alerts})`)
 }
 

@@ -52,13 +52,16 @@ export async function listMessagesOfUser(
   return { items: rows.map(shown) }
 }
 
-const shown = (row: Row): UserMessage => ({
-  id: row.id,
-  cause: Cause.parse(row.cause),
-  state: row.state,
-  text: textOfMessage(JSON.parse(row.body) as unknown[]),
-  detail: row.detail,
-  created_at: time(row.created_ms),
-  created_by: row.created_by,
-  settled_at: timeOrNull(row.settled_ms),
-})
+function shown(row: Row): UserMessage {
+  const cause = Cause.parse(row.cause)
+  return {
+    id: row.id,
+    cause,
+    state: row.state,
+    text: textOfMessage(cause, JSON.parse(row.body) as unknown[]),
+    detail: row.detail,
+    created_at: time(row.created_ms),
+    created_by: row.created_by,
+    settled_at: timeOrNull(row.settled_ms),
+  }
+}

@@ -6,6 +6,7 @@ import { notFound } from '#shared/runtime/refusal.ts'
 import type { ServiceContext } from '#shared/service/context.ts'
 import { type Acting, audit } from '#shared/service/security/audit-log.ts'
 import { emergencies } from '#shared/stores/schema/tables.ts'
+import { blankAlerts } from '../erasure/erase-rows.ts'
 import { lockOutErasure } from '../pilgrims/audit-look.ts'
 
 const DAY_MS = 86_400_000
@@ -21,7 +22,7 @@ export async function listEmergencies(context: ServiceContext): Promise<Emergenc
 }
 
 /**
- * Confirms an emergency. A second confirmation changes nothing and returns the first.
+ * Confirms an emergency, and deletes the content of its alerts. A second confirmation changes nothing and returns the first.
  * @throws Refusal 404 if there is none with this id, for example because its pilgrim was erased
  */
 export async function confirmEmergency(
@@ -40,8 +41,11 @@ export async function confirmEmergency(
       .set({ confirmedAt: new Date(now()), confirmedBy: operator.name })
       .where(and(isThis, isNull(emergencies.confirmedAt)))
       .returning({ userId: emergencies.userId })
-    for (const { userId } of confirmed)
+    for (const { userId } of confirmed) {
+      // After the update, which waits for an alert that is being planned.
+      await blankAlerts(tx, userId)
       await audit(tx, operator, 'confirm-emergency', { user_id: userId, id }, now())
+    }
   })
   const [emergency] = await readEmergencies(context, isThis)
   if (emergency === undefined) throw notFound('There is no such emergency; its pilgrim may have been erased.')

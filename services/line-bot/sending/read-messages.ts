@@ -104,9 +104,10 @@ function shown(
   { body, ...counts }: Counts = NONE,
   webPush: WebPushProgress = NO_DELIVERIES,
 ): SentMessage {
+  const cause = AnyCause.parse(row.cause)
   return {
     id: row.id,
-    cause: AnyCause.parse(row.cause),
+    cause,
     audience: { ...row.audience },
     state: row.state as SentMessage['state'],
     recipients: row.recipients,
@@ -116,7 +117,7 @@ function shown(
     created_at: time(row.createdAt),
     created_by: row.createdBy,
     completed_at: timeOrNull(row.completedAt),
-    text: textOfMessage(body),
+    text: textOfMessage(cause, body),
   }
 }
 

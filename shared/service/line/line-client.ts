@@ -5,6 +5,7 @@
 import { HTTPFetchError, messagingApi } from '@line/bot-sdk'
 import { webhookEndpoint } from '#shared/contracts/bot.ts'
 import { cutText } from '#shared/contracts/fields.ts'
+import type { Cause } from '#shared/contracts/messages.ts'
 import type { Config } from '#shared/runtime/config/config.ts'
 import { describeError, LoggableError } from '#shared/runtime/log.ts'
 import { rejectWith, within } from '#shared/runtime/deadline.ts'
@@ -175,10 +176,12 @@ export const ownWebhookAddress = ({ publicUrl }: Pick<Config, 'publicUrl'>): str
 const TEXT_MAX = 200
 
 /**
- * The text of a message for lists: the text itself, or the alternative text of a card.
+ * The text of a message for lists: the text itself, or the alternative text of a card. Null for an emergency, whose text
+ * names the pilgrim.
  * @param body the stored messages of one push; null for a picture without text
  */
-export function textOfMessage(body: readonly unknown[] | null): string | null {
+export function textOfMessage(cause: Cause, body: readonly unknown[] | null): string | null {
+  if (cause === 'emergency') return null
   for (const message of body ?? []) {
     const { text, altText } = message as { readonly text?: unknown; readonly altText?: unknown }
     const found = typeof text === 'string' ? text : typeof altText === 'string' ? altText : null

@@ -50,8 +50,8 @@ export interface Endpoint<
   readonly caller: 'body' | 'query' | 'header' | 'none'
   /** Whether a public answer shows more to the pilgrim's own ID token. */
   readonly readsIdentity: boolean
-  /** Whether it answers 403 once the event has ended. */
-  readonly closedAtEnd: boolean
+  /** Whether it answers 403 once the event has ended; `new`: the handler does, but answers a repetition. */
+  readonly closedAtEnd: boolean | 'new'
   readonly params: Params
   readonly query: Query
   /** JSON body. The handler reads a `raw` body itself, within the same size limit. */

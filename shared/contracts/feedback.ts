@@ -153,7 +153,7 @@ export const submitFeedbackEndpoint = endpoint('POST /api/event/feedback', {
   summary: 'Submits feedback; a user id is optional',
   limit: 'user-write',
   caller: 'body',
-  closedAtEnd: true,
+  closedAtEnd: 'new',
   body: FeedbackRequest,
   data: z.object({ id: z.int(), status: FeedbackStatus }),
   errors: ['conflict', 'erased'],

@@ -61,6 +61,8 @@ describeBothStacks('the end', (stack) => {
       await fetch(drawCardEndpoint.path, json({ user_id: unlocked[0] })),
       drawCardEndpoint,
     )
+    const stored = json({ category: 'a', description: 'b', report_id: crypto.randomUUID() })
+    expect((await fetch('/api/event/feedback', stored)).status).toBe(200)
     expect((await end(fetch)).status).toBe(200)
     await until(
       async () => {
@@ -80,6 +82,8 @@ describeBothStacks('the end', (stack) => {
 
     const report = json({ category: 'a', description: 'b' })
     await sentenceOf(await fetch('/api/event/feedback', report), 403, 'ended')
+    // A report whose answer was lost is not refused: it is stored.
+    expect((await fetch('/api/event/feedback', stored)).status).toBe(200)
     const upload = { method: 'POST', body: png(8, 8) }
     await sentenceOf(await fetch('/api/event/feedback-upload', upload), 403, 'ended')
     await sentenceOf(await fetch('/api/event/feedback', json({ category: 7 })), 400, 'invalid-request')

@@ -11,6 +11,7 @@ import {
 } from '#shared/contracts/feedback.ts'
 import { time, timeOrNull } from '#shared/contracts/fields.ts'
 import { conflict, expectSeen, invalid, notFound } from '#shared/runtime/refusal.ts'
+import { refuseAfterEnd } from '#shared/service/http/check-request.ts'
 import { readPage, RowId } from '#shared/service/http/pagination.ts'
 import type { Operator } from '#shared/service/security/admin-auth.ts'
 import { type Acting, audit } from '#shared/service/security/audit-log.ts'
@@ -182,11 +183,11 @@ interface Stored {
 
 /**
  * Stores an item, and creates the pilgrim if necessary. A report with a known id is answered as it is stored.
- * @throws Refusal 400 for a screenshot that was deleted because nothing referred to it for long; 409 for other words
- *   under the id of a stored report
+ * @throws Refusal 400 for a screenshot that was deleted because nothing referred to it for long; 403 once the event has
+ *   ended; 409 for other words under the id of a stored report
  */
 export async function submitFeedback(
-  { db, now, objects, config }: Pick<ServiceContext, 'db' | 'now' | 'objects' | 'config'>,
+  { db, kv, now, objects, config }: Pick<ServiceContext, 'db' | 'kv' | 'now' | 'objects' | 'config'>,
   request: FeedbackRequest,
 ): Promise<Stored> {
   const { user_id: userId, report_id: reportId, category, description } = request
@@ -195,6 +196,7 @@ export async function submitFeedback(
     if (userId !== undefined) await ensurePilgrim(tx, userId, at.getTime())
     const known = await findReport(tx, request)
     if (known !== null) return known
+    await refuseAfterEnd({ db, kv })
     const url = request.screenshot_url
     if (url !== null && !(await holdScreenshot(tx, objects, config, url)))
       throw invalid('screenshot_url: this picture is not stored any more. Upload it again.')

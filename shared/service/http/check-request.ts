@@ -64,7 +64,7 @@ async function authorize(
 }
 
 /** @throws Refusal 403 once the event has ended */
-async function refuseAfterEnd(context: ServiceContext): Promise<void> {
+export async function refuseAfterEnd(context: Pick<ServiceContext, 'db' | 'kv'>): Promise<void> {
   const { status, message } = await readStatusCopy(context)
   if (status === 'ended') throw notActive('ended', message)
 }
@@ -159,7 +159,7 @@ export async function callOf(
     await context.checkIdentity(request, userId)
     checkClaim(context.config, endpoint, userId, body)
   }
-  if (endpoint.closedAtEnd) await refuseAfterEnd(context)
+  if (endpoint.closedAtEnd === true) await refuseAfterEnd(context)
   await chargePublic(context, endpoint, userId, request)
   if (address !== null)
     paying(() =>

@@ -108,6 +108,18 @@ afterAll(async () => {
 describeBothStacks(
   'push and quota',
   (stack) => {
+    test('a push that is repeated because its answer was lost is not refused, whatever has happened since', async () => {
+      const reader = await follow(stack, line, 'en')
+      const push = () =>
+        callAs(stack, 'manager', 'POST', 'push', { user_ids: [reader], text: 'x', push_id: pushId })
+      const pushId = crypto.randomUUID()
+      const first = await dataOf(await push(), pushEndpoint)
+      line.mishap = (path) => (path.includes('/quota') ? 'before' : 'none')
+      const answer = await push().finally(() => (line.mishap = () => 'none'))
+      const repeated = await dataOf(answer, pushEndpoint)
+      expect(repeated).toMatchObject({ id: first.id, recipients: 1, quota_remaining: null })
+    })
+
     test('push refuses content that LINE would not show, and names the field', async () => {
       const refused = async (body: object, field: string) => {
         const sentence = await sentenceOf(

@@ -38,8 +38,18 @@ async function checkImage({ config, objects }: ServiceContext, url: string): Pro
     throw invalid('image_url: is larger than 1 MB; LINE does not show larger pictures')
 }
 
+/** @returns the message that an earlier call with the same id has stored */
+async function findEarlier(tx: Tx, { push_id: pushId, dry_run: isTrial }: PushRequest) {
+  if (pushId == null || isTrial === true) return undefined
+  const [row] = await tx.orm
+    .select()
+    .from(sent)
+    .where(eq(sent.causeKey, `push:${pushId}`))
+  return row && { ...row, leftOut: ExcludedRecipients.parse(row.leftOut) }
+}
+
 /**
- * Plans a push. With `dry_run` it only returns the recipients and the cost.
+ * Plans a push. With `dry_run` it only returns the recipients and the cost. A repeated one is answered as it is stored.
  * @throws Refusal 400 for a screenshot that LINE would not show; 409 beyond the quota, unless forced; 503 when the
  *   quota cannot be read from LINE, or when the buffer, which determines who is inactive, is unavailable
  */
@@ -51,17 +61,26 @@ export async function push(
 ): Promise<PushAnswer> {
   const { db, now } = context
   const requestedMs = now()
-  if (request.image_url != null) await checkImage(context, request.image_url)
-  const quota = line === null ? null : await readRemaining(context, line, request.force === true)
+  const isRepeated = (await findEarlier(db, request)) !== undefined
+  if (request.image_url != null && !isRepeated) await checkImage(context, request.image_url)
+  const quota =
+    line === null ? null : await readRemaining(context, line, request.force === true || isRepeated)
   const buffer = await readPendingOfRecipients(context.kv)
   return db.transaction(async (tx) => {
     // Other pushes wait for this lock. The picture is kept until the message is stored.
     await lockRecipients(tx)
     const { image_url: url } = request
-    if (url != null && !(await holdScreenshot(tx, context.objects, context.config, url))) throw missing()
+    const earlier = await findEarlier(tx, request)
+    if (
+      earlier === undefined &&
+      url != null &&
+      !(await holdScreenshot(tx, context.objects, context.config, url))
+    )
+      throw missing()
     const named = request.user_ids && (await withoutErased(tx, request.user_ids, requestedMs))
     const audience = recipientsOf({ ...request, user_ids: named })
-    const selected = checkKnown(audience, await selectRecipients(tx, context, audience, buffer))
+    const selected = await selectRecipients(tx, context, audience, buffer)
+    if (earlier === undefined) checkKnown(audience, selected)
     const remaining = quota === null ? null : Math.max(0, quota - (await undecided(tx)))
     const notice = noticeOf(context, request)
     const devices = notice === undefined ? 0 : await countDevices(tx, selected.everybody)
@@ -75,17 +94,14 @@ export async function push(
       ...(selected.lacksBuffer ? { pending: null } : {}),
     })
     if (request.dry_run === true) return answer(null)
-    const causeKey = `push:${request.push_id ?? randomUUID()}`
-    const [earlier] = await tx.orm.select().from(sent).where(eq(sent.causeKey, causeKey))
-    if (earlier !== undefined)
-      return answer({ ...earlier, leftOut: ExcludedRecipients.parse(earlier.leftOut) })
+    if (earlier !== undefined) return answer(earlier)
     if (remaining !== null && selected.count > remaining && request.force !== true)
       throw conflict(
         `This costs ${selected.count} messages, but only ${remaining} are left of the month's quota. Choose fewer people, or set force.`,
       )
     const planned = await planMessage(tx, {
       cause: 'push',
-      causeKey,
+      causeKey: `push:${request.push_id ?? randomUUID()}`,
       audience,
       selected,
       content: () => contentOf(request),
@@ -128,11 +144,15 @@ function auditPush(
   return audit(tx, operator, 'push', details, nowMs)
 }
 
-/** @returns remaining messages of this month; null when unlimited, or unknown while forced */
-async function readRemaining(context: ServiceContext, line: Line, forced: boolean): Promise<number | null> {
+/** @returns remaining messages of this month; null when unlimited, or unknown and not needed */
+async function readRemaining(
+  context: ServiceContext,
+  line: Line,
+  mayBeUnknown: boolean,
+): Promise<number | null> {
   const quota = await askQuota(context, line)
   if (quota !== null) return quota.limit === null ? null : quota.limit - quota.used
-  if (forced) return null
+  if (mayBeUnknown) return null
   throw unavailable('The quota could not be read from LINE. Try again in a moment, or set force.')
 }
 

@@ -30,7 +30,7 @@ import { listLeftOut } from './sending/list-left-out.ts'
 import { listMessages, readProgress } from './sending/read-messages.ts'
 import { push } from './sending/push.ts'
 import { deployMenus, readMenus } from './bot/rich-menu.ts'
-import { createEmergencyAlerts, scheduleAlerts } from './sending/schedule-emergency-alerts.ts'
+import { createEmergencyAlerts } from './sending/schedule-emergency-alerts.ts'
 import { createSender } from './sending/send-messages.ts'
 import { joinSenders } from './sending/sending-loop.ts'
 import { setNotifications } from './sending/set-notifications.ts'
@@ -114,11 +114,7 @@ async function subscribeToEvents(
     await notifyVolunteers(context, configured, payload as Payload<'event.admin.status.paused'>)
     wake()
   })
-  await outbox.on('line-bot.alert-emergency', async ({ payload }) => {
-    const { emergency_id: id } = payload as Payload<'event.tracking.emergency.raised'>
-    await scheduleAlerts(context, id)
-    await alert()
-  })
+  await outbox.on('line-bot.alert-emergency', alert)
   await outbox.on('line-bot.send-notification', async ({ payload }) => {
     await sendNotification(context, configured, payload as Payload<'event.scheduler.notification.due'>)
     wake()

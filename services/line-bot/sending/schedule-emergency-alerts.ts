@@ -6,7 +6,7 @@
  * transaction, so it is planned once, whichever replica comes first. A clock change advances at most one alert of each
  * emergency.
  */
-import { and, eq, isNull, type SQL, sql } from 'drizzle-orm'
+import { isNull, type SQL, sql } from 'drizzle-orm'
 import type { Language } from '#shared/contracts/bot.ts'
 import type { Emergency } from '#shared/contracts/emergencies.ts'
 import { HAS_POINTS, readEmergencies } from '#shared/pilgrims/emergencies.ts'
@@ -35,27 +35,11 @@ const SHARED_EVERY = sql`interval '3 minutes'`
 const LOOK_EVERY_MS = 10_000
 
 const GAPS = sql.raw(`(ARRAY[${GAPS_MIN.join(', ')}])`)
-const { id, alerts, nextAlertAt, raisedAt } = emergencies
+const { id, alerts, nextAlertAt } = emergencies
 const isUnconfirmed = isNull(emergencies.confirmedAt)
 /** A due time beyond its gap, plus a minute for rounding, was planned before the clock was set back. */
 const isDue = sql`${isUnconfirmed} AND ${nextAlertAt} IS NOT NULL AND (${alerts} = 0 OR ${nextAlertAt} <= now()
   OR ${nextAlertAt} > now() + (${GAPS}[${alerts}] + 1) * interval '1 minute')`
-
-/** Adds an emergency to the schedule that was raised by a release without one. */
-export async function scheduleAlerts({ db }: Pick<ServiceContext, 'db'>, emergencyId: string): Promise<void> {
-  await db.orm
-    .update(emergencies)
-    .set({ nextAlertAt: sql`now()` })
-    .where(
-      and(
-        eq(id, emergencyId),
-        eq(alerts, 0),
-        isUnconfirmed,
-        isNull(nextAlertAt),
-        sql`${raisedAt} > now() - ${OLDEST}`,
-      ),
-    )
-}
 
 /** Plans the due alerts. Safe to repeat. @returns whether there were any */
 export async function alertEmergencies(context: ServiceContext, configured: boolean): Promise<boolean> {
@@ -145,7 +129,7 @@ const claim = async (tx: Tx, which: SQL, reached: number): Promise<readonly Clai
 async function readSoFar(tx: Tx): Promise<{ ms: number; cards: number; isShared: boolean }> {
   const [row] = await tx.orm.execute<{ ms: number; cards: number; shared: boolean }>(sql`
     SELECT epoch_ms(now()) AS ms,
-      (count(*) FILTER (WHERE cause_key LIKE 'emergency:%'))::int AS cards,
+      (count(*) FILTER (WHERE cause_key LIKE 'emergency:%' AND state <> 'expired'))::int AS cards,
       coalesce(bool_or(cause_key LIKE 'emergencies:%'
         AND created_at BETWEEN now() - ${SHARED_EVERY} AND now() + ${SHARED_EVERY}), false) AS shared
     FROM messages

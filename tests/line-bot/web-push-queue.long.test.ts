@@ -51,16 +51,16 @@ describeOnServers('devices that do not answer', () => {
   })
 
   /** Plans one delivery to each of these devices, in this order. */
-  async function plan(endpoints: readonly string[]): Promise<void> {
+  async function plan(endpoints: readonly string[], cause = 'push'): Promise<void> {
     const { subscription } = newDevice('https://x/')
     const rows = JSON.stringify(endpoints.map((endpoint, n) => ({ n, endpoint })))
     await context.db.sql`
       WITH message AS (
         INSERT INTO messages (id, cause, cause_key, audience, forced, state, recipients, left_out, notices, created_at)
-        VALUES (gen_random_uuid(), 'push', gen_random_uuid()::text, '{}', false, 'sent', 0, '{}',
+        VALUES (gen_random_uuid(), ${cause}, gen_random_uuid()::text, '{}', false, 'sent', 0, '{}',
           '{"en": {"title": "t", "body": "b"}}', now()) RETURNING id
       ), device AS (
-        SELECT n, 'user-' || n AS user_id, endpoint, gen_random_uuid() AS id
+        SELECT n, gen_random_uuid()::text AS user_id, endpoint, gen_random_uuid() AS id
         FROM jsonb_to_recordset(${rows}::text::jsonb) AS d (n int, endpoint text)
       ), people AS (
         INSERT INTO pilgrims (user_id, created_at, updated_at) SELECT user_id, now(), now() FROM device
@@ -77,6 +77,25 @@ describeOnServers('devices that do not answer', () => {
       WHERE s.endpoint = ${endpoint}`
     return row!.state
   }
+
+  test('an alert of an emergency is sent before messages that wait for longer', async () => {
+    const endpoints = Array.from({ length: 61 }, () => service.subscribe().subscription.endpoint)
+    const reached: string[] = []
+    for (const endpoint of endpoints)
+      service.mishaps.set(endpoint, () => {
+        reached.push(endpoint)
+        return new Response(null, { status: 201 })
+      })
+    const alert = endpoints.pop()!
+    await plan(endpoints)
+    await plan([alert], 'emergency')
+    const sender = createPushSender(context)!
+    sender.start()
+    await until(async () => reached.length === 61, 'all to be sent')
+    await sender.stop()
+    expect(reached.indexOf(alert)).toBeLessThan(AT_ONCE)
+    await context.db.sql`TRUNCATE push_deliveries, push_subscriptions`
+  })
 
   test('delay others by one round of calls, however many were invented', async () => {
     const device = service.subscribe()

@@ -10,8 +10,6 @@ import { planDeliveries } from '../web-push/plan-deliveries.ts'
 import type { Selected } from './audience.ts'
 
 const CHUNKS_PER_INSERT = 50
-/** Due date of urgent messages: senders pick the longest-overdue first. */
-const FIRST = new Date(0)
 
 interface Plan {
   readonly cause: Cause
@@ -25,12 +23,12 @@ interface Plan {
   readonly forced?: boolean
   /** It is too late: the message is stored as expired. */
   readonly expired?: boolean
-  /** Whether it precedes all waiting messages. */
-  readonly isUrgent?: boolean
   /** False without LINE credentials: the message is stored as skipped. */
   readonly configured: boolean
   readonly createdBy?: string
   readonly nowMs: number
+  /** When the senders may send it, by their clock; absent: `nowMs`. */
+  readonly dueMs?: number
 }
 
 export interface Planned {
@@ -72,7 +70,7 @@ export async function planMessage(tx: Tx, plan: Plan): Promise<Planned | null> {
     .onConflictDoNothing({ target: messages.causeKey })
     .returning({ id: messages.id })
   if (row === undefined) return null
-  const dueAt = plan.isUrgent === true ? FIRST : at
+  const dueAt = new Date(plan.dueMs ?? nowMs)
   await insertChunks(tx, row.id, plan, at, dueAt)
   if (plan.notice !== undefined)
     await planDeliveries(tx, row.id, selected.everybody, plan.notice, { at, dueAt })

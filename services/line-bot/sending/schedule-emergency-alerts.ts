@@ -63,9 +63,9 @@ export async function alertEmergencies(context: ServiceContext, configured: bool
         content: (language) => [content.card(language)],
         ...(config.push !== null && { notice: content.notice }),
         forced: true,
-        isUrgent: true,
         configured,
         nowMs: now.ms,
+        dueMs: context.now(),
       })
     let cards = now.cards
     for (const emergency of due) {

@@ -2,13 +2,20 @@
  * Sends pending chunks, one call at a time. A chunk's attempt is stored before its call, and the call's retry key
  * never changes. So no message is sent twice, wherever a process is killed.
  */
-import { and, asc, eq, gt, lte, ne, notExists, or, sql } from 'drizzle-orm'
+import { and, asc, eq, gt, gte, ne, notExists, sql } from 'drizzle-orm'
 import type { ServiceContext } from '#shared/service/context.ts'
 import { type Delivery, type Line, type Message, RETRY_KEY_MS } from '#shared/service/line/line-client.ts'
 import { lockPersonShared } from '#shared/pilgrims/person-lock.ts'
 import { messageChunks, messages, followers } from '#shared/stores/schema/tables.ts'
 import { EXPIRED, isExpired } from './expiry.ts'
-import { backoffMs, createSendingLoop, MAX_WAIT_MS, type Sender, waitOf } from './sending-loop.ts'
+import {
+  backoffMs,
+  createSendingLoop,
+  EMERGENCIES_FIRST,
+  isDue,
+  type Sender,
+  waitOf,
+} from './sending-loop.ts'
 import { describeError } from '#shared/runtime/log.ts'
 import { recordSummary } from '#shared/pilgrims/activity-status.ts'
 import type { Tx } from '#shared/stores/db/db.ts'
@@ -42,7 +49,7 @@ interface Misses {
   inARow: number
 }
 
-/** Sends the longest-overdue chunk. @returns false when none is due */
+/** Sends the longest-overdue chunk, those of emergencies first. @returns false when none is due */
 async function sendNext(context: ServiceContext, line: Line, misses: Misses): Promise<boolean> {
   const { db, now } = context
   const [row] = await db.orm
@@ -54,13 +61,8 @@ async function sendNext(context: ServiceContext, line: Line, misses: Misses): Pr
     })
     .from(messageChunks)
     .innerJoin(messages, eq(messages.id, messageChunks.messageId))
-    .where(
-      and(
-        eq(messageChunks.state, 'waiting'),
-        or(lte(messageChunks.dueAt, new Date(now())), gt(messageChunks.dueAt, new Date(now() + MAX_WAIT_MS))),
-      ),
-    )
-    .orderBy(asc(messageChunks.dueAt), asc(messageChunks.id))
+    .where(and(eq(messageChunks.state, 'waiting'), isDue(messageChunks.dueAt, now())))
+    .orderBy(EMERGENCIES_FIRST, asc(messageChunks.dueAt), asc(messageChunks.id))
     .limit(1)
   if (row === undefined) return false
   const { chunk, forced, causeKey, at } = row
@@ -96,11 +98,20 @@ async function postponeUnsent(
   least = 0,
 ): Promise<false> {
   const nowMs = now()
-  const at = (ms: number) => new Date(ms).toISOString()
-  await db.sql`
-    UPDATE message_chunks c SET detail = ${detail}, due_at = ${at(nowMs + backoffMs(++misses.inARow))}::timestamptz
-    FROM messages m WHERE m.id = c.message_id AND NOT m.forced
-      AND c.state = 'waiting' AND c.attempts = 0 AND c.size >= ${least} AND c.due_at <= ${at(nowMs)}::timestamptz`
+  await db.orm
+    .update(messageChunks)
+    .set({ detail, dueAt: new Date(nowMs + backoffMs(++misses.inARow)) })
+    .from(messages)
+    .where(
+      and(
+        eq(messages.id, messageChunks.messageId),
+        eq(messages.forced, false),
+        eq(messageChunks.state, 'waiting'),
+        eq(messageChunks.attempts, 0),
+        gte(messageChunks.size, least),
+        isDue(messageChunks.dueAt, nowMs),
+      ),
+    )
   return false
 }
 

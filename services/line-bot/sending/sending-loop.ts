@@ -1,7 +1,9 @@
 /** The loop of a sender: it sends due messages when it is woken and every two seconds, and backs off after failures. */
+import { sql, type SQLWrapper } from 'drizzle-orm'
 import { isDatabaseUnavailable } from '#shared/stores/db/db.ts'
 import { errorFields } from '#shared/runtime/log.ts'
 import type { ServiceContext } from '#shared/service/context.ts'
+import { messages } from '#shared/stores/schema/tables.ts'
 
 /** Finds messages that another replica planned, and retries that have become due. */
 const POLL_MS = 2_000
@@ -70,8 +72,17 @@ export function backoffMs(attempts: number, random: () => number = Math.random):
   return full * (0.5 + random() / 2)
 }
 
-/** Longest wait. A longer one was planned by a clock that was ahead, and is due. */
-export const MAX_WAIT_MS = 1_800_000
+/** Longest wait. */
+const MAX_WAIT_MS = 1_800_000
+
+/** Whether an attempt is due. A wait beyond the longest was planned by a clock that was ahead, and is over. */
+export function isDue(dueAt: SQLWrapper, nowMs: number) {
+  const at = (ms: number) => sql`${new Date(ms).toISOString()}::timestamptz`
+  return sql`(${dueAt} <= ${at(nowMs)} OR ${dueAt} > ${at(nowMs + MAX_WAIT_MS)})`
+}
+
+/** Sort key, in a query that joins `messages`: an alert precedes all other messages, also after a failed call. */
+export const EMERGENCIES_FIRST = sql`(${messages.cause} = 'emergency') DESC`
 
 /** Wait after a failure (ms). @param retryAfterMs requested by the other side */
 export const waitOf = (attempts: number, retryAfterMs: number | null): number =>

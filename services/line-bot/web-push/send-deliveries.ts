@@ -7,9 +7,16 @@ import { and, eq, sql } from 'drizzle-orm'
 import type { PushSettings } from '#shared/runtime/config/setting-values.ts'
 import { cutText } from '#shared/contracts/fields.ts'
 import type { ServiceContext } from '#shared/service/context.ts'
-import { type Notice, pushDeliveries, pushSubscriptions } from '#shared/stores/schema/tables.ts'
+import { messages, type Notice, pushDeliveries, pushSubscriptions } from '#shared/stores/schema/tables.ts'
 import { EXPIRED, isExpired } from '../sending/expiry.ts'
-import { createSendingLoop, joinSenders, MAX_WAIT_MS, type Sender, waitOf } from '../sending/sending-loop.ts'
+import {
+  createSendingLoop,
+  EMERGENCIES_FIRST,
+  isDue,
+  joinSenders,
+  type Sender,
+  waitOf,
+} from '../sending/sending-loop.ts'
 import { callPushService, type Delivery, type Device, WORTH_MS } from './push-service.ts'
 
 /** Concurrent calls: to hosts that answer, and to the others. */
@@ -54,7 +61,7 @@ export function createPushSender(context: ServiceContext): Sender | null {
 }
 
 /**
- * Sends the longest-overdue deliveries of a lane.
+ * Sends the longest-overdue deliveries of a lane, those of emergencies first.
  * @param answering hosts that are assumed to answer; each call updates it
  * @returns false when none was due
  */
@@ -75,16 +82,18 @@ async function claim(
   answering: ReadonlySet<string>,
 ): Promise<readonly Claimed[]> {
   const nowMs = now()
-  const at = (ms: number) => sql`${new Date(ms).toISOString()}::timestamptz`
+  const { id, messageId, subscriptionId, state, dueAt } = pushDeliveries
   const rows = await db.orm.execute<{ id: number }>(sql`
-    UPDATE push_deliveries SET attempts = attempts + 1, due_at = ${at(nowMs + CLAIM_MS)}
+    UPDATE push_deliveries SET attempts = attempts + 1,
+      due_at = ${new Date(nowMs + CLAIM_MS).toISOString()}::timestamptz
     WHERE id IN (
-      SELECT d.id FROM push_deliveries d LEFT JOIN push_subscriptions s ON s.id = d.subscription_id
-      WHERE d.state = 'waiting' AND (d.due_at <= ${at(nowMs)} OR d.due_at > ${at(nowMs + MAX_WAIT_MS)}) AND ${lane === 'answering'} = coalesce(
+      SELECT ${id} FROM push_deliveries JOIN messages ON ${messages.id} = ${messageId}
+      LEFT JOIN push_subscriptions s ON s.id = ${subscriptionId}
+      WHERE ${state} = 'waiting' AND ${isDue(dueAt, nowMs)} AND ${lane === 'answering'} = coalesce(
         split_part(s.endpoint, '/', 3) IN (
           SELECT jsonb_array_elements_text(${JSON.stringify([...answering])}::text::jsonb)), true)
-      ORDER BY ${lane === 'answering' ? sql`d.due_at, d.id` : sql`random()`}
-      LIMIT ${AT_ONCE[lane]} FOR UPDATE OF d SKIP LOCKED)
+      ORDER BY ${EMERGENCIES_FIRST}, ${lane === 'answering' ? sql`${dueAt}, ${id}` : sql`random()`}
+      LIMIT ${AT_ONCE[lane]} FOR UPDATE OF push_deliveries SKIP LOCKED)
     RETURNING id::float8 AS id`)
   if (rows.length === 0) return []
   const ids = JSON.stringify(rows.map(({ id }) => id))

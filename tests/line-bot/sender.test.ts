@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'bun:test'
 import { eq } from 'drizzle-orm'
 import { notifyVolunteers, sendNotification } from '#services/line-bot/sending/announcements.ts'
-import { EXPIRED } from '#services/line-bot/sending/expiry.ts'
+import { EXPIRED, isExpired } from '#services/line-bot/sending/expiry.ts'
 import { DEFAULT_SLOTS } from '#shared/service/line/scheduled-notifications.ts'
 import { time } from '#shared/contracts/fields.ts'
 import { planMessage } from '#services/line-bot/sending/plan-message.ts'
@@ -14,7 +14,7 @@ import {
 } from '#services/line-bot/sending/send-messages.ts'
 import type { ServiceContext } from '#shared/service/context.ts'
 import { createLineClient } from '#shared/service/line/line-client.ts'
-import { messageChunks, messages } from '#shared/stores/schema/tables.ts'
+import { activity, messageChunks, messages } from '#shared/stores/schema/tables.ts'
 import { openTestDatabase, testRedisUrl, type TestDatabase } from '#tests/helpers/database.ts'
 import { lineSettings, lineUser, startLineServer } from '#tests/helpers/line-server.ts'
 import { describeOnServers } from '#tests/helpers/suite.ts'
@@ -53,11 +53,15 @@ describeOnServers('the sender', () => {
 
   let planned = 0
   /** Stores a message to this many people. @returns its id */
-  const plan = async (people: number, causeKey?: string): Promise<string> => {
+  const plan = async (
+    people: number,
+    causeKey?: string,
+    cause: 'push' | 'emergency' = 'push',
+  ): Promise<string> => {
     const n = ++planned
     const ids = Array.from({ length: people }, (_, i) => lineUser(1_000 * n + i))
     const { id } = (await planMessage(context.db, {
-      cause: 'push',
+      cause,
       causeKey: causeKey ?? `push:${n}`,
       audience: { user_ids: ids },
       selected: {
@@ -80,6 +84,8 @@ describeOnServers('the sender', () => {
       .where(eq(messageChunks.messageId, id))
       .orderBy(messageChunks.id)
   const chunkOf = async (id: string): Promise<Chunk> => (await chunksOf(id))[0]!
+  const pauseAt = (ms: number) =>
+    context.db.orm.update(activity).set({ status: 'paused', changedAt: new Date(ms) })
   /** Runs a sender until a condition holds; a call in progress is completed. */
   const work = async (what: string, isSo: () => Promise<boolean>): Promise<void> => {
     const sender = createSender(context, createLineClient(context.config.line)!)
@@ -114,7 +120,7 @@ describeOnServers('the sender', () => {
       expect([await stateOf('pause'), await stateOf('notification')]).toEqual([state, state])
     }
     // Eight o'clock in Taipei, and nine.
-    await sql`UPDATE activity SET status = 'paused'`
+    await pauseAt(START)
     await announce('sent')
     await sql`UPDATE activity SET status = 'active'`
     clockMs = START + 60 * MINUTE
@@ -129,11 +135,51 @@ describeOnServers('the sender', () => {
     }
   })
 
+  test('the message of an earlier pause is not sent during a later one', async () => {
+    await pauseAt(START)
+    const id = await plan(2, 'pause:2')
+    clockMs = START + MINUTE
+    await pauseAt(clockMs)
+    await work('it to be settled', async () => (await chunkOf(id)).state !== 'waiting')
+    expect(await chunkOf(id)).toMatchObject({ state: 'failed', attempts: 0, detail: EXPIRED })
+  })
+
+  test('the message of a pause is sent, though the clock is behind that of the process that paused', async () => {
+    const pausedMs = START + MINUTE
+    await pauseAt(pausedMs)
+    const paused = { status: 'paused', version: 3, message: null, changed_at: time(pausedMs) } as const
+    await notifyVolunteers(context, true, paused)
+    const [planned] = await context.db.orm.select().from(messages).where(eq(messages.causeKey, 'pause:3'))
+    expect(await isExpired(context, context.db, 'pause:3', planned!.createdAt.getTime())).toBe(false)
+  })
+
+  test('an alert of an emergency whose first call failed is sent before all that waits', async () => {
+    const alert = await plan(1, undefined, 'emergency')
+    const [owner] = (await chunkOf(alert)).recipients
+    line.mishap = (path) => (path.endsWith('/multicast') ? 'before' : 'none')
+    await work('the first call', async () => (await chunkOf(alert)).attempts === 1)
+    const waiting = [await plan(1), await plan(1), await plan(1)]
+    clockMs = (await chunkOf(alert)).dueAt.getTime()
+    line.mishap = () => 'none'
+    const already = line.sent.length
+    await work('all to be sent', async () => (await chunkOf(waiting.at(-1)!)).state === 'sent')
+    expect(line.sent[already]!.to).toEqual([owner!])
+  })
+
   test('a message that was planned by a clock that was ahead is sent', async () => {
     clockMs = START + 60 * MINUTE
     const id = await plan(1)
     clockMs = START
     await work('it to be sent', async () => (await chunkOf(id)).state === 'sent')
+  })
+
+  test('LINE is asked for the quota with a pause, also for a message of a clock that was ahead', async () => {
+    line.mishap = (path) => (path.endsWith('/quota') ? 'before' : 'none')
+    clockMs = START + 60 * MINUTE
+    const id = await plan(1)
+    clockMs = START
+    await work('the quota to be asked for', async () => (await chunkOf(id)).detail !== null)
+    expect((await chunkOf(id)).dueAt.getTime() - clockMs).toBeWithin(500, 1_001)
   })
 
   test('a message is postponed while the quota cannot be read, unless it is forced', async () => {

@@ -63,7 +63,9 @@ async function announce(
       selected: expired ? NOBODY : await selectRecipients(tx, context, audience, buffer),
       expired,
       configured,
-      nowMs: now(),
+      // A clock behind that of the process that paused must not date the message before its pause.
+      nowMs: Math.max(now(), announcement.sinceMs),
+      dueMs: now(),
     })
     await planned(tx)
   })

@@ -10,7 +10,7 @@ const HOUR_MS = 3_600_000
 export const EXPIRED = 'expired: it came too late'
 
 /**
- * Whether it is too late for a message: for a pause once the status has changed again, for a notification after its
+ * Whether it is too late for a message: for a pause once it has ended, for a notification after its
  * hour, for an alert of emergencies once they are confirmed, or a later alert is planned.
  * @param causeKey names cause and subject, as in `messages.cause_key`
  * @param sinceMs when the subject began or the message was planned, epoch milliseconds
@@ -25,8 +25,7 @@ export async function isExpired(
   const [cause, id, alert] = causeKey.split(':')
   if (cause === 'emergency') {
     const [row] = await tx.orm.select().from(emergencies).where(eq(emergencies.id, id!))
-    // Releases without a schedule planned one alert, whose key has no number.
-    return row === undefined || row.confirmedAt !== null || row.alerts > Number(alert ?? 1)
+    return row === undefined || row.confirmedAt !== null || row.alerts > Number(alert)
   }
   if (cause === 'emergencies') {
     const later = and(like(messages.causeKey, 'emergencies:%'), gt(messages.createdAt, new Date(sinceMs)))
@@ -37,5 +36,6 @@ export async function isExpired(
   }
   if (cause !== 'pause') return false
   const [row] = await tx.orm.select().from(activity).where(eq(activity.id, ACTIVITY_ID))
-  return row?.status !== 'paused'
+  // A later pause has its own message.
+  return row?.status !== 'paused' || row.changedAt.getTime() > sinceMs
 }

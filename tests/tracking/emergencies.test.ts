@@ -97,7 +97,7 @@ describe('presses', () => {
     expect(await confirmEmergency(context, OPERATOR, id)).toMatchObject({ confirmed_by: 'lin', presses: 1 })
     // The same request again, one from a queue, and one from another device.
     await keep({ ...first, pressedMs: nowMs + 1, receivedMs: nowMs + 1 })
-    await keep(pressAt(userId, -4, { receivedMs: nowMs }))
+    await keep(pressAt(userId, -4))
     await keep(pressAt(userId, -2, { source: 'app', receivedMs: nowMs }))
     expect(await rowsOf(userId)).toMatchObject([{ id, presses: 3, confirmed: true }])
     await keep(pressAt(userId, 1))
@@ -107,6 +107,40 @@ describe('presses', () => {
     const audited = await context.db.sql`
       SELECT token_name FROM audit_log WHERE action = 'confirm-emergency' AND details->>'user_id' = ${userId}`
     expect(audited.map((row) => String(row.token_name))).toEqual(['lin'])
+  })
+
+  test('raise an alert after a confirmation, whatever the clock of the device says', async () => {
+    const again = { pressedMs: nowMs, receivedMs: nowMs }
+    const cases = {
+      // The phone was an hour fast, and its clock was corrected.
+      fast: [pressAt('', 60, { source: 'app', ...again }), pressAt('', 5, { source: 'app', ...again })],
+      // A stranger sent the last of all times in the name of the pilgrim.
+      'last of all': [
+        pressAt('', 0, { source: 'app', ...again, sentMs: Date.parse('9999-12-31T23:59:59Z') }),
+        pressAt('', 1, { source: 'app', ...again }),
+      ],
+      // A tracker that is ten minutes slow looks as if its press had waited in a queue.
+      slow: [pressAt('', -10, { receivedMs: nowMs }), pressAt('', -5, { receivedMs: nowMs })],
+    } as const
+    for (const [name, [first, second]] of Object.entries(cases)) {
+      const userId = newAppId()
+      await keep({ ...first, userId })
+      await confirmEmergency(context, OPERATOR, await idOf(userId))
+      await keep({ ...second, userId })
+      expect({ name, rows: await rowsOf(userId) }).toMatchObject({
+        name,
+        rows: [{ confirmed: true }, { confirmed: false, presses: 1 }],
+      })
+    }
+  })
+
+  test('of the app are counted once, although a tracker pressed since and the app asks again', async () => {
+    const userId = newAppId()
+    const press = pressAt(userId, 0, { source: 'app' })
+    await keep(press)
+    await keep(pressAt(userId, 1))
+    for (const minutes of [2, 3]) await keep({ ...press, receivedMs: nowMs + minutes * MINUTE })
+    expect(await rowsOf(userId)).toMatchObject([{ presses: 2 }])
   })
 
   test('raced with a confirmation lose nothing: each is of the confirmed emergency or of a new one', async () => {

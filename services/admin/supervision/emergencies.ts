@@ -1,5 +1,5 @@
 /** Lists and confirms emergencies for the console. */
-import { and, eq, gt, isNull, or } from 'drizzle-orm'
+import { and, eq, gt, isNull, or, sql } from 'drizzle-orm'
 import type { Emergency, EmergencyList } from '#shared/contracts/emergencies.ts'
 import { readEmergencies } from '#shared/pilgrims/emergencies.ts'
 import { notFound } from '#shared/runtime/refusal.ts'
@@ -38,7 +38,7 @@ export async function confirmEmergency(
     if (row !== undefined) await lockOutErasure(tx, row.userId)
     const confirmed = await tx.orm
       .update(emergencies)
-      .set({ confirmedAt: new Date(now()), confirmedBy: operator.name })
+      .set({ confirmedAt: sql`now()`, confirmedBy: operator.name })
       .where(and(isThis, isNull(emergencies.confirmedAt)))
       .returning({ userId: emergencies.userId })
     for (const { userId } of confirmed) {

@@ -3,7 +3,7 @@
  * Postgres, or in the spool while the database is down. That includes a press of a tracker whose key no store can look
  * up at the time.
  */
-import { desc, eq, sql } from 'drizzle-orm'
+import { and, arrayContains, desc, eq, getTableColumns, or, sql } from 'drizzle-orm'
 import type { EmergencyRequest, EmergencyState, SosPress } from '#shared/contracts/emergencies.ts'
 import type { Event } from '#shared/contracts/events.ts'
 import { time, timeOrNull } from '#shared/contracts/fields.ts'
@@ -16,6 +16,9 @@ import type { Tx } from '#shared/stores/db/db.ts'
 import type { Objects } from '#shared/stores/objects/objects.ts'
 import { createSpool, type Spool, SOS_PRESSES } from '#shared/stores/objects/spool.ts'
 import { emergencies, trackers } from '#shared/stores/schema/tables.ts'
+
+/** Presses by which an emergency recognises a repeated request. */
+const MAX_KNOWN = 100
 
 type Row = typeof emergencies.$inferSelect
 
@@ -60,9 +63,10 @@ async function recordPress(context: ServiceContext, press: KnownPress): Promise<
     await ensurePilgrim(tx, press.userId, press.receivedMs)
     // Serializes the presses of a pilgrim.
     await lockPilgrim(tx, press.userId)
-    const last = await lockLatest(tx, press.userId)
-    if (last !== undefined && (last.confirmedAt === null || isOf(last, press)))
-      return isRepeated(last, press) ? last : addPress(tx, last, press)
+    const repeated = await findRepeated(tx, press)
+    if (repeated !== undefined) return repeated
+    const last = await lockLatest(tx, press, context.now())
+    if (last?.takes === true) return addPress(tx, last, press)
     const fresh = await insertEmergency(tx, press)
     raised.push(await outbox.add(tx, 'event.tracking.emergency.raised', { emergency_id: fresh.id }))
     return fresh
@@ -71,25 +75,54 @@ async function recordPress(context: ServiceContext, press: KnownPress): Promise<
   return row
 }
 
-/** The latest emergency of a pilgrim, locked against a confirmation. */
-async function lockLatest(tx: Tx, userId: string): Promise<Row | undefined> {
+/** The device repeats a press with the same time until the service answers. */
+const identityOf = ({ source, sentMs }: SosPress): string => `${source}-${sentMs}`
+
+/** The emergency that already has this press. */
+async function findRepeated(tx: Tx, press: KnownPress): Promise<Row | undefined> {
+  const { userId, source, sentAt, knownPresses } = emergencies
   const [row] = await tx.orm
     .select()
     .from(emergencies)
-    .where(eq(emergencies.userId, userId))
+    .where(
+      and(
+        eq(userId, press.userId),
+        or(
+          arrayContains(knownPresses, [identityOf(press)]),
+          // Rows of releases before 1.9.0 have only the latest press.
+          and(eq(source, press.source), eq(sentAt, new Date(press.sentMs))),
+        ),
+      ),
+    )
+    .orderBy(desc(emergencies.raisedAt))
+    .limit(1)
+  return row
+}
+
+/**
+ * The latest emergency of a pilgrim, locked against a confirmation. It takes a press that was made before the
+ * confirmation, by the clock of the database: a device's clock may be wrong. Only the app reports how long its press
+ * has waited.
+ */
+async function lockLatest(
+  tx: Tx,
+  press: KnownPress,
+  nowMs: number,
+): Promise<(Row & { readonly takes: boolean }) | undefined> {
+  const { confirmedAt } = emergencies
+  const ageMs = nowMs - (press.source === 'app' ? press.pressedMs : press.receivedMs)
+  const [row] = await tx.orm
+    .select({
+      ...getTableColumns(emergencies),
+      takes: sql<boolean>`${confirmedAt} IS NULL OR now() - ${ageMs / 1_000}::float8 * interval '1 second' < ${confirmedAt}`,
+    })
+    .from(emergencies)
+    .where(eq(emergencies.userId, press.userId))
     .orderBy(desc(emergencies.raisedAt))
     .limit(1)
     .for('update')
   return row
 }
-
-/** Whether a request is a repetition. */
-const isRepeated = ({ source, sentAt }: Row, press: SosPress): boolean =>
-  source === press.source && press.sentMs <= sentAt.getTime()
-
-/** Whether a press belongs to a confirmed emergency: it was made before the confirmation and arrived late. */
-const isOf = (last: Row, press: SosPress): boolean =>
-  isRepeated(last, press) || press.pressedMs < last.confirmedAt!.getTime()
 
 const placeFields = ({ place }: SosPress) =>
   place === null
@@ -108,6 +141,7 @@ async function insertEmergency(tx: Tx, press: KnownPress): Promise<Row> {
       firstPressAt: pressedAt,
       lastPressAt: pressedAt,
       presses: 1,
+      knownPresses: [identityOf(press)],
       ...placeFields(press),
       raisedAt: sql`now()`,
       nextAlertAt: sql`now()`,
@@ -125,6 +159,7 @@ async function addPress(tx: Tx, last: Row, press: SosPress): Promise<Row> {
     .update(emergencies)
     .set({
       presses: last.presses + 1,
+      knownPresses: [...last.knownPresses, identityOf(press)].slice(-MAX_KNOWN),
       firstPressAt: pressedAt < last.firstPressAt ? pressedAt : last.firstPressAt,
       ...(isLatest && { lastPressAt: pressedAt, source: press.source, sentAt: new Date(press.sentMs) }),
       ...(isNewer && place),

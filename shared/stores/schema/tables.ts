@@ -482,8 +482,10 @@ export const emergencies = pgTable(
     userId: text().notNull(),
     /** `app`, or the tracker app that sent the latest press. */
     source: text().notNull(),
-    /** Time of the latest press by the clock of the device: a repeated request has the same one. */
+    /** Time of the latest press by the clock of the device. */
     sentAt: instant().notNull(),
+    /** `source-milliseconds` of the latest presses, by the clock of the device: a repeated request has the same. */
+    knownPresses: text().array().notNull().default([]),
     firstPressAt: instant().notNull(),
     lastPressAt: instant().notNull(),
     presses: integer().notNull(),
@@ -501,6 +503,7 @@ export const emergencies = pgTable(
     nextAlertAt: instant(),
     /** People and devices that the latest alert was planned for. */
     reached: integer(),
+    /** By the clock of the database. */
     confirmedAt: instant(),
     /** Name of the operator's token. */
     confirmedBy: text(),

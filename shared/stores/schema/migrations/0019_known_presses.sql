@@ -1,0 +1,2 @@
+-- Readable from 1.8.0
+ALTER TABLE "emergencies" ADD COLUMN "known_presses" text[] DEFAULT '{}' NOT NULL;

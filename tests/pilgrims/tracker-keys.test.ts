@@ -8,6 +8,8 @@ import {
   listTrackers,
   revokeTracker,
 } from '#services/tracking/tracker-apps/manage-trackers.ts'
+import { MAX_TRACKERS } from '#shared/contracts/trackers.ts'
+import { CLAIM_QUOTA } from '#shared/service/security/claims.ts'
 import type { ServiceContext } from '#shared/service/context.ts'
 import { KNOWN_KEYS, readKnownKey, revokeKeys, trackerKeyHash } from '#shared/pilgrims/tracker-keys.ts'
 import { type Kv, KvUnavailable } from '#shared/stores/kv/kv.ts'
@@ -17,7 +19,7 @@ import { rejection } from '#tests/helpers/rejection.ts'
 import { startRedis } from '#tests/helpers/servers.ts'
 import { openServiceParts } from '#tests/helpers/service-parts.ts'
 import { describeOnServers } from '#tests/helpers/suite.ts'
-import { newAppId } from '#tests/helpers/test-stack.ts'
+import { newAppId, newPilgrimId } from '#tests/helpers/test-stack.ts'
 import { until } from '#tests/helpers/wait.ts'
 import Redis from 'ioredis'
 
@@ -51,6 +53,20 @@ describe('copies of keys in a replica', () => {
     parts = await openServiceParts({}, { now: () => nowMs })
   })
   afterAll(async () => parts?.close())
+
+  test('refused for too many trackers use up nothing of what an address may add for a claim', async () => {
+    const context = parts.context()
+    const userId = newPilgrimId()
+    const make = () => createTracker(context, { user_id: userId }, 'stranger')
+    await make()
+    await context.db.sql`
+      INSERT INTO trackers (id, user_id, key_hash, created_at)
+      SELECT gen_random_uuid(), ${userId}, gen_random_uuid()::text, now() FROM generate_series(2, ${MAX_TRACKERS})`
+    for (let i = 0; i < CLAIM_QUOTA.max; i++)
+      expect(await rejection(make())).toMatchObject({ httpStatus: 409 })
+    await context.db.sql`DELETE FROM trackers WHERE user_id = ${userId}`
+    expect(await make()).toMatchObject({ label: null })
+  })
 
   test('spare the kv and Postgres for a minute: requests of one turn share a read', async () => {
     const context = parts.context()

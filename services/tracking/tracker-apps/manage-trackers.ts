@@ -36,7 +36,6 @@ export async function createTracker(
   const nowMs = now()
   // Five QR codes take 10 ms, and anyone can invent a pilgrim for each request.
   await charge(kv, 'drawing', address, config.limits.drawing)
-  await chargeQuota(context, 'trackers', userId, address)
   const id = crypto.randomUUID()
   const key = randomBytes(KEY_BYTES).toString('base64url')
   await db.transaction(async (tx) => {
@@ -51,6 +50,8 @@ export async function createTracker(
       label: label || null,
       createdAt: new Date(nowMs),
     })
+    // Last: a tracker that is not stored must not use up the quota.
+    await chargeQuota(context, 'trackers', userId, address)
   })
   return {
     id,

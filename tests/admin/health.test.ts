@@ -1,7 +1,12 @@
-/** The health report with a busy database, after the clock was set back, and the commit that runs. */
+/**
+ * What the admin service answers of its own state: the health report with a busy database or a clock that was set back,
+ * the commit that runs, the history of a long event, and a revocation whose refresh fails.
+ */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { mkdir, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { readTimeline } from '#services/admin/reports/timeline.ts'
+import { makeToken, revokeToken } from '#services/admin/supervision/manage-tokens.ts'
 import { createHealth } from '#services/admin/lifecycle/health.ts'
 import { readCommit } from '#shared/runtime/commit.ts'
 import { newDirectory } from '#tests/helpers/process.ts'
@@ -55,6 +60,28 @@ test('shows a lost database although the clock of the process was set back', asy
   aheadMs = -600_000
   elapsedMs += 1_000
   expect(await health()).toMatchObject({ status: 'error', db: 'error' })
+})
+
+test('the history of the event shows its newest entry, however many there are', async () => {
+  const context = parts.context()
+  await context.db.sql`
+    INSERT INTO audit_log (at, token_name, token_fingerprint, role, action, details, request_id)
+    SELECT now() - interval '1 day', 'lin', 'f', 'manager', 'push', '{}', 'r' FROM generate_series(1, 1000)`
+  await context.db.sql`
+    INSERT INTO audit_log (at, token_name, token_fingerprint, role, action, details, request_id)
+    VALUES (now(), 'lin', 'f', 'manager', 'set-status', '{"status": "paused", "message": "Storm"}', 'r')`
+  expect((await readTimeline(context)).entries.at(-1)).toMatchObject({ kind: 'paused', message: 'Storm' })
+})
+
+test('a revoked token counts as revoked, although this process cannot read the list again', async () => {
+  const context = parts.context()
+  const operator = { role: 'owner', level: 3, name: 'lin', fingerprint: 'f', requestId: 'r' } as const
+  const { fingerprint } = await makeToken(context, operator, { name: 'gate', role: 'manager' })
+  const made = Object.create(context.auth.made, {
+    refresh: { value: () => Promise.reject(new Error('the database is gone')) },
+  }) as typeof context.auth.made
+  const auth = { ...context.auth, made }
+  expect(await revokeToken({ ...context, auth }, operator, fingerprint)).toEqual({ revoked: true })
 })
 
 test('the commit is that of the image or of the checkout itself, and is never guessed', async () => {

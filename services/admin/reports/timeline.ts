@@ -1,5 +1,5 @@
 /** The event by day and hour of its time zone, from the totals that the flush updates. */
-import { asc, inArray } from 'drizzle-orm'
+import { asc, desc, inArray } from 'drizzle-orm'
 import type { ServiceContext } from '#shared/service/context.ts'
 import { time, timeOrNull } from '#shared/contracts/fields.ts'
 import type { Timeline, TimelineEntry } from '#shared/contracts/reports.ts'
@@ -8,7 +8,7 @@ import { roundKg, roundKmOfRow } from '#shared/core/rules/rounding.ts'
 import { addTotals, type Totals, zeroTotals } from '#shared/core/distance/points-to-distance.ts'
 import { auditLog, eventDays, eventHours } from '#shared/stores/schema/tables.ts'
 
-/** Maximum number of entries shown. An event has only a few. */
+/** Maximum number of entries shown: the newest. An event has only a few. */
 const MAX_ENTRIES = 1_000
 
 const figures = (sums: Totals, pilgrims: number) => ({
@@ -46,10 +46,10 @@ async function readEntries({ event, db, now }: ServiceContext): Promise<Timeline
       .select()
       .from(auditLog)
       .where(inArray(auditLog.action, ['set-status', 'end-activity', 'push']))
-      .orderBy(asc(auditLog.id))
+      .orderBy(desc(auditLog.id))
       .limit(MAX_ENTRIES),
   )
-  const entries = rows.map((row): TimelineEntry => {
+  const entries = rows.toReversed().map((row): TimelineEntry => {
     const details = row.details as { status?: string; message?: string | null }
     const kind =
       row.action === 'push'

@@ -106,6 +106,7 @@ export async function revokeToken(
     if (revoked === undefined) throw notFound('No token that was made in the console has this fingerprint.')
     await audit(tx, operator, 'revoke-token', { name: revoked.name, role: revoked.role, fingerprint }, now())
   })
-  await auth.made.refresh()
+  // The token is revoked even if this process rejects it only at the next refresh.
+  await auth.made.refresh().catch(() => undefined)
   return { revoked: true }
 }

@@ -28,6 +28,7 @@ import { existsSync, readdirSync } from 'node:fs'
 import { time } from '#shared/contracts/fields.ts'
 import { readSchema } from '#shared/stores/db/migrate.ts'
 import { isPicture } from '#shared/stores/objects/pictures.ts'
+import { SOS_PRESSES } from '#shared/stores/objects/spool.ts'
 
 /** The user who runs the command. */
 function operator(): Actor {
@@ -55,7 +56,8 @@ export async function clearRehearsal(
   await audit(db, actor, 'reset', { state: 'begun', contents }, now())
   await deleteKeptPoints(installation)
   await kv.clear()
-  for await (const key of objects.list('')) if (isPicture(key)) await objects.delete(key)
+  for await (const key of objects.list(''))
+    if (isPicture(key) || key.startsWith(SOS_PRESSES.prefix)) await objects.delete(key)
   await db.transaction(async (tx) => {
     // Sequences are not restarted, because the bus remembers the numbers of events.
     await tx.orm.execute(sql.raw(`TRUNCATE ${CLEARED.join(', ')}`))

@@ -9,6 +9,7 @@ import { clearRehearsal, CLEARED, expectRehearsal, readContents } from '#service
 import { auditEndpoint } from '#shared/contracts/audit.ts'
 import { timeOrNull } from '#shared/contracts/fields.ts'
 import type { Config } from '#shared/runtime/config/config.ts'
+import { SOS_PRESSES } from '#shared/stores/objects/spool.ts'
 import { openKv } from '#shared/stores/kv/open-kv.ts'
 import { dataOf, sentenceOf } from '#tests/helpers/answers.ts'
 import { type Embedded, startEmbedded, startMigratedEmbedded } from '#tests/helpers/embedded.ts'
@@ -92,6 +93,8 @@ describe.each(KINDS)('clearing a rehearsal, %s', (kind) => {
 
   test('continues after an interruption, and leaves a new installation with what operators have set up', async () => {
     await leaveOneConnection()
+    const spooled = `${SOS_PRESSES.prefix}walker-1/app-1`
+    await installation.objects.put(spooled, Buffer.from('{}'), { contentType: 'application/json' })
     const contentsBefore = await contents(opened)
     const found = await readContents(installation)
     expect(found).toMatchObject({
@@ -115,6 +118,8 @@ describe.each(KINDS)('clearing a rehearsal, %s', (kind) => {
         expect(await contents(opened)).toMatchObject({ pending: fresh.pending, live: [] })
     }
     await clearRehearsal(installation, found)
+    // A press of the rehearsal would raise an alert in the event.
+    expect(await objects.head(spooled)).toBeNull()
 
     const left = await contents(opened)
     for (const table of CLEARED.filter((name) => !name.startsWith('ledger_')))

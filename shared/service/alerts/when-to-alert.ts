@@ -34,9 +34,11 @@ export function createAlertWatch(given: ServiceContext, systemNow: () => number 
     const incident = await incidents.recall()
     const { say, next } = decide(incident, causes, now(), crypto.randomUUID())
     if (say !== 'nothing') {
+      // An attempt without an answer may have reached the owner, so the next check repeats it under the same key.
+      if (incident === null && next !== null) await incidents.remember({ ...next, alerts: 0 })
       const about = incident ?? next!
       const delivered = await messenger.tell(nameOf(about, next), textOf(say, causes, about, now()))
-      // Unless the alert was sent, the state is not stored, and the next check retries it.
+      // Unless the alert was sent, its state is not stored, and the next check retries it.
       if (!delivered) return
     }
     if (JSON.stringify(next) !== JSON.stringify(incident)) await incidents.remember(next)
@@ -93,7 +95,7 @@ const CALM_MS = 60_000
 export interface Incident {
   readonly id: string
   readonly openedMs: number
-  /** Number of scheduled alerts so far. */
+  /** Number of scheduled alerts so far; 0 while the first is not confirmed. */
   readonly alerts: number
   readonly lastAlertMs: number
   /** Number of periods of failure that were alerted. */
@@ -141,7 +143,7 @@ export function decide(
     failures: failures + (begins ? 1 : 0),
     mildSinceMs: failure ? null : past(mildSinceMs),
   }
-  const gapMs = GAPS_MS[Math.min(incident.alerts, GAPS_MS.length) - 1]!
+  const gapMs = GAPS_MS[Math.min(incident.alerts, GAPS_MS.length) - 1] ?? 0
   if (nowMs >= going.lastAlertMs + gapMs)
     return { say: 'alert', next: { ...going, alerts: incident.alerts + 1, lastAlertMs: nowMs } }
   // A failure during an incident of warnings is alerted immediately; the schedule is unchanged.

@@ -218,6 +218,17 @@ describeOnServers('alerts', () => {
     await postgresBack()
   })
 
+  test('an alert that LINE accepts without an answer reaches the owner once', async () => {
+    const watchers = [watcher('scheduler'), watcher('line-bot')]
+    await stores.postgres.stop()
+    line.mishap = () => 'after'
+    await lookAt([0, 1, 2], watchers)
+    line.mishap = () => 'none'
+    await lookAt([3, 4], watchers)
+    expect(minutes()).toEqual([0])
+    await postgresBack()
+  })
+
   test('two watchers that disagree send the same alert with the same key', async () => {
     const before = line.sent.length
     await Promise.all([watcher('scheduler').look(), watcher('line-bot').look()])
@@ -337,4 +348,33 @@ describeOnServers('alerts', () => {
     expect(said.map(({ text }) => /已使用 (\d+) %/.exec(text)?.[1])).toEqual(['80', '96'])
     line.quota = null
   })
+
+  test('a notice whose watcher dies in the call is sent by another one', async () => {
+    const context = parts.context('scheduler')
+    // Its time passes a thousand times as fast, and it holds no lock of its own.
+    const kv: typeof context.kv = {
+      ...context.kv,
+      cacheOnce: (key, value, ttlMs) => context.kv.cacheOnce(key, value, ttlMs / 1_000),
+      lock: async () => '',
+    }
+    clockMs = START + 40 * 24 * HOUR
+    await flushedAt(clockMs)
+    line.quota = 1_000
+    line.used = 800
+    const before = line.sent.length
+    const called = Promise.withResolvers<void>()
+    line.mishap = (path) => {
+      if (!path.endsWith('/push')) return 'none'
+      called.resolve()
+      return 'hung'
+    }
+    const dying = createAlertWatch({ ...context, kv }).look()
+    await called.promise
+    line.mishap = () => 'none'
+    await Bun.sleep(200)
+    await watcher('line-bot').look()
+    expect(line.sent.slice(before)).toHaveLength(1)
+    line.quota = null
+    await dying
+  }, 60_000)
 })

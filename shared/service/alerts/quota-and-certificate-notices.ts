@@ -10,6 +10,8 @@ export const THRESHOLDS = [95, 80]
 const LOOK_EVERY_MS = 300_000
 const DAY_MS = 86_400_000
 const MONTH_MS = 35 * DAY_MS
+/** Longer than a call takes. A watcher that dies in the call leaves the notice to another. */
+const CALL_MS = 60_000
 /** LINE's months follow Japan Standard Time. */
 const JAPAN_MS = 9 * 3_600_000
 
@@ -19,11 +21,11 @@ function createTeller({ kv }: ServiceContext, messenger: Messenger) {
   const notified = new Set<string>()
   /** @param others keys of notices that this one makes unnecessary */
   return async (key: string, text: string, others: readonly string[] = []): Promise<void> => {
-    if (notified.has(key) || (await kv.cacheOnce(key, me, MONTH_MS).catch(() => me)) !== me) return
+    if (notified.has(key) || (await kv.cacheOnce(key, me, CALL_MS).catch(() => me)) !== me) return
     if (!(await messenger.tell(key, text))) return kv.forget(key).catch(() => undefined)
     for (const each of [key, ...others]) {
       notified.add(each)
-      await kv.cacheOnce(each, me, MONTH_MS).catch(() => undefined)
+      await kv.cache(each, me, MONTH_MS).catch(() => undefined)
     }
   }
 }

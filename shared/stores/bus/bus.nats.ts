@@ -163,12 +163,11 @@ async function handle(message: JsMsg, onEvent: Subscription['onEvent']): Promise
   const working = setInterval(() => message.working(), WORKING_MS)
   try {
     await onEvent(Number(message.string()), message.headers?.get('traceparent') || undefined)
-    message.ack()
-  } catch (error) {
-    message.nak(RETRY_MS)
-    throw error
   } finally {
     clearInterval(working)
+    // Also after a failure: the sweep of the outbox announces the event again. Events that wait for a redelivery would
+    // count against `max_ack_pending`, and a thousand of them stop all deliveries.
+    message.ack()
   }
 }
 

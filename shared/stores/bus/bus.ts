@@ -18,7 +18,7 @@ export interface Bus {
   publish(subject: string, eventId: number, traceparent?: string): Promise<void>
   /**
    * Calls `onEvent` for each event of the subject, at least once per subscriber (not per replica). A rejection is
-   * reported, and the event is delivered again by JetStream or by the sweep of the outbox.
+   * reported; the sweep of the outbox delivers the event again.
    */
   subscribe(subject: string, subscriber: string, onEvent: OnEvent): Promise<void>
   /** Whether the bus is connected. */

@@ -4,7 +4,7 @@ import { createCertificateReader } from '#shared/service/alerts/certificates.ts'
 import { isClaim } from '#shared/service/security/claims.ts'
 import { createAlertWatch } from '#shared/service/alerts/when-to-alert.ts'
 import type { Service, ServiceContext } from '#shared/service/context.ts'
-import type { Subject } from '#shared/contracts/events.ts'
+import type { Event, Payload } from '#shared/contracts/events.ts'
 import { recordFinalFlush } from '#shared/pilgrims/activity-status.ts'
 import { createRouter } from '#shared/service/http/router.ts'
 import { MEMORY_CEILING } from '#shared/points/admission.ts'
@@ -26,7 +26,7 @@ const SLICE_POINTS = 5_000
 /** Above this fraction of its memory the kv is flushed at once: at 0.9 it stops accepting points. */
 const FLUSH_AT_USE = 0.5
 const LOOK_MS = 5_000
-/** Maximum time the end waits for points that cannot be stored, or that only journals hold. */
+/** Maximum time that a request, or the end, waits for points that cannot be stored or that only journals hold. */
 const LEFT_MS = 300_000
 
 export function createScheduler(context: ServiceContext): Service {
@@ -87,7 +87,7 @@ export function createScheduler(context: ServiceContext): Service {
       backups.start()
       // Not at once: the proxy, or the embedded run itself, does not listen yet.
       certificates.start(false)
-      await outbox.on('scheduler.flush', ({ subject }) => flushOnDemand(context, subject, run))
+      await outbox.on('scheduler.flush', (event) => flushOnDemand(context, event, run))
       timer = setInterval(tick, config.flushMs)
       looking.start(false)
       const lastMs = await lastFlush().catch(() => null)
@@ -104,9 +104,11 @@ export function createScheduler(context: ServiceContext): Service {
   }
 }
 
+type Requested = Payload<'event.admin.flush.requested'>
+
 async function flushOnDemand(
   { db, kv, now, log }: ServiceContext,
-  subject: Subject,
+  { subject, payload }: Event,
   run: (waitMs: number) => Promise<FlushResult>,
 ): Promise<void> {
   const isFinal = subject === 'event.admin.activity.ended'
@@ -114,7 +116,9 @@ async function flushOnDemand(
   if (isFinal) await publishStatus(db, kv)
   const { failures, skipped } = await run(WAIT_MS)
   // Journals reach the kv within seconds after an outage. Without them the summary would be incomplete.
-  const { journaled, waitingMs } = isFinal ? await journaledAtEnd(db, now()) : { journaled: 0, waitingMs: 0 }
+  const { journaled, waitingMs } = isFinal
+    ? await journaledAtEnd(db, now())
+    : { journaled: 0, waitingMs: now() - Date.parse((payload as Requested).requested_at) }
   const left = [
     ...(failures + skipped > 0
       ? [`the flush on demand is not complete: ${failures} failures, ${skipped} skipped`]
@@ -122,8 +126,8 @@ async function flushOnDemand(
     ...(journaled > 0 ? [`the final flush waits for ${journaled} points that are in journals`] : []),
   ].join('; ')
   if (left !== '' && waitingMs < LEFT_MS) throw new LoggableError(left)
+  // The timer's flushes retry, and alerts and the ledger report the pending points.
   if (!isFinal) return
-  // Later flushes retry, and alerts and the ledger report the pending points.
   if (left !== '') log.error('the event ends without some points', { left, pilgrims: await kv.bufferSize() })
   await recordFinalFlush(db, new Date(now()))
 }

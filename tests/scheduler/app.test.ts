@@ -95,8 +95,8 @@ async function stored({ db }: ServiceContext, userId: string): Promise<number> {
   return row.n
 }
 
-async function askForFlush({ db, outbox }: ServiceContext): Promise<number> {
-  const requested_at = time(Date.now())
+async function askForFlush({ db, outbox }: ServiceContext, askedMs = Date.now()): Promise<number> {
+  const requested_at = time(askedMs)
   const event = await outbox.add(db, 'event.admin.flush.requested', { requested_at })
   await outbox.ring(event)
   return event.id
@@ -230,6 +230,9 @@ function eventTests(open: () => Promise<Running>): void {
       expect(await readEndProgress(context.db)).toMatchObject({ flush: 'done' })
       expect(running.logged.join('')).toContain('the event ends without some points')
       expect(await context.kv.bufferSize()).toBe(1)
+      // Nor is a flush that was asked for then repeated for a week.
+      const asked = await askForFlush(context, Date.now() - 300_000)
+      await until(() => isHandled(context, asked), 'the flush that was asked for')
     } finally {
       await context.db.sql.unsafe('DROP TRIGGER refuses ON pilgrim_days; DROP FUNCTION refuse_gina')
     }

@@ -200,7 +200,7 @@ export function readerTests(open: OpenMap): void {
   })
 
   for (const path of ['/', '/?screen'])
-    test(`a palanquin that reports nothing for ten minutes is grey, says since when, and leads no times (${path})`, async () => {
+    test(`a palanquin that reports nothing for ten minutes is grey, says since when, and leads no times or messages (${path})`, async () => {
       let answers: Awaited<ReturnType<typeof whatIsAnswered>> | undefined
       await using opened = await open({
         path,
@@ -212,11 +212,11 @@ export function readerTests(open: OpenMap): void {
       const { page } = opened
       const soonMs = Math.ceil(Date.now() / HALF_HOUR_MS) * HALF_HOUR_MS
       const [frontAt, middleAt] = [1, 3].map((hours) => new Date(soonMs + hours * 3_600_000).toISOString())
-      let seenMs = Date.now()
+      let [seenMs, palanquinKm] = [Date.now(), 50]
       answers!((data) => {
         const place = (lat: number, routeKm: number) => ({ lat, lng: 120.58, route_km: routeKm, station: 5 })
         data.front = place(24.2, 60)
-        data.palanquin = { ...place(24.205, 50), seen_at: new Date(seenMs).toISOString() }
+        data.palanquin = { ...place(24.205, palanquinKm), seen_at: new Date(seenMs).toISOString() }
         data.estimates = [{ station: STATION, front_at: frontAt!, middle_at: middleAt!, by: 'speed' }]
       })
       const clockOf = (at: string | number) =>
@@ -224,7 +224,13 @@ export function readerTests(open: OpenMap): void {
       const map = page.locator('section.map')
       await page.locator('.marker-palanquin svg').waitFor()
       expect(await map.getAttribute('data-palanquin')).toBeNull()
+      if (path === '/') {
+        await page.locator('#my-station').selectOption(String(STATION))
+        await page.getByRole('button', { name: '快到時通知我' }).click()
+      }
+      // Its last place is beyond the station.
       seenMs -= 3_600_000
+      palanquinKm = 90
       await heard(page, '鑾轎最後一次回報')
       await page.locator('section.map[data-palanquin="silent"]').waitFor()
       const lastSeen = clockOf(seenMs)
@@ -235,8 +241,8 @@ export function readerTests(open: OpenMap): void {
         .evaluate((one) => getComputedStyle(one).filter)
       expect(filter).toContain('grayscale(1)')
       if (path === '/') {
-        await page.locator('#my-station').selectOption(String(STATION))
         await page.locator('.next-arrival .when', { hasText: clockOf(frontAt!) }).waitFor()
+        expect(await page.getByText('隊頭到達彰化了').count()).toBe(0)
       } else expect(await page.locator('.screen-facts').innerText()).toContain('隊頭')
       await photograph(page, `map-silent-palanquin-${path === '/' ? 'phone' : 'screen'}`)
     })

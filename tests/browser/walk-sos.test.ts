@@ -31,7 +31,7 @@ test('an SOS is sent after two seconds, waits for a network, and is told when it
     for (const name of ['pointerdown', 'pointerup'])
       one.dispatchEvent(new PointerEvent(name, { bubbles: true }))
   })
-  await page.getByText('Hold the button for two seconds').waitFor()
+  await page.getByText('Nothing is sent yet.').waitFor()
   await page.waitForTimeout(1_500)
   expect(await emergencies()).toEqual([])
   await page.getByRole('button', { name: 'Cancel' }).click()

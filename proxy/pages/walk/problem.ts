@@ -59,6 +59,9 @@ export function sentenceOf({ code, retryAfter }: Problem): string {
   return words.value.problems[sentence]
 }
 
+/** Faults of recording that the pilgrim can fix. The others pass by themselves, or appear as a gap. */
+export const FIXABLE: ReadonlySet<PositionFault> = new Set(['permission', 'rough', 'storage', 'no-answer'])
+
 /** Why there is no position. */
 export const positionSentence = (fault: PositionFault): string =>
   words.value.problems[fault === 'permission' && inLine ? 'permissionInLine' : fault]

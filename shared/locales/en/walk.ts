@@ -277,7 +277,7 @@ export const words = {
     sos: 'SOS',
     hold: 'Hold for two seconds',
     holding: 'Keep holding: the SOS goes to the organisers.',
-    short: 'Hold the button for two seconds, or send it here.',
+    short: 'Nothing is sent yet. Send it here, or hold SOS for two seconds.',
     now: 'Send the SOS now',
     noWalk: 'This app can send an SOS once you have begun your walk. Call for help.',
     sending: (time: string) => `The SOS of ${time} is being sent.`,

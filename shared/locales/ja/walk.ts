@@ -259,7 +259,7 @@ export const words: WalkWords = {
     sos: 'SOS',
     hold: '2秒間長押し',
     holding: 'そのまま押し続けてください。SOS を主催者に送ります。',
-    short: 'ボタンを2秒間押し続けるか、ここから送ってください。',
+    short: 'まだ送っていません。ここから送るか、SOS を2秒間長押ししてください。',
     now: 'SOS を今すぐ送る',
     noWalk: 'このアプリの SOS は、歩き始めてから使えます。電話で助けを求めてください。',
     sending: (time) => `${time} の SOS を送っています。`,

@@ -253,7 +253,7 @@ export const words: WalkWords = {
     sos: 'SOS 求救',
     hold: '長按兩秒',
     holding: '請繼續按住，求救會送給主辦單位。',
-    short: '請按住按鈕兩秒，或在這裡送出。',
+    short: '還沒有送出。請在這裡送出，或長按 SOS 兩秒。',
     now: '立即送出求救',
     noWalk: '開始行走後才能用這個 App 求救，請打電話求助。',
     sending: (time) => `${time} 的求救正在送出。`,

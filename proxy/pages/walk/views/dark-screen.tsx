@@ -4,7 +4,8 @@ import { signal } from '@preact/signals'
 import { useEffect, useRef } from 'preact/hooks'
 import { figure } from '#shared/locales/units.ts'
 import { timeText, unitText } from '../format.ts'
-import { positionSentence } from '../problem.ts'
+import { FIXABLE, positionSentence } from '../problem.ts'
+import type { PositionFault } from '../recording/positions.ts'
 import { lastFix, positionFault } from '../recording/recorder.ts'
 import { recording } from '../session/current-state.ts'
 import { now } from '../session/clock.ts'
@@ -32,6 +33,12 @@ export function useTime(): number {
     return () => clearInterval(timer)
   }, [])
   return Math.max(time.value, lastFix.value?.t ?? 0)
+}
+
+function stateText(fault: PositionFault | null): string {
+  const { darkOn, waiting } = words.value.record
+  if (fault === null) return darkOn
+  return FIXABLE.has(fault) ? positionSentence(fault) : waiting
 }
 
 export function DarkScreen() {
@@ -70,7 +77,7 @@ export function DarkScreen() {
         {figure(profile.value?.km ?? 0)} <small>{unitText('km')}</small>
       </p>
       <p class="dark-time">{timeText(time)}</p>
-      {isDark ? <p>{fault === null ? words.value.record.darkOn : positionSentence(fault)}</p> : null}
+      {isDark ? <p>{stateText(fault)}</p> : null}
       {/* One tap is not enough, so that a pocket cannot do it; a keyboard or a screen reader presses once. */}
       <button type="button" aria-live="polite" onClick={({ detail }) => touch(detail > 0)}>
         {isTouched ? words.value.record.darkAgain : words.value.record.darkLeave}

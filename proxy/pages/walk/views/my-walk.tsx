@@ -123,7 +123,8 @@ function Carbon({ day: { stretches } }: { readonly day: DayOfWay }) {
     ([k, c], stretch) => [k + stretch.km, c + stretch.carbon_kg],
     [0, 0],
   )
-  const saved = savedMg(allKm * 1e6, spentKg * 1e6) / 1e6
+  // Rounding can make a day by bus negative.
+  const saved = Math.max(0, savedMg(allKm * 1e6, spentKg * 1e6) / 1e6)
   return (
     <details class="card">
       <summary>{way.carbon(carbonText(saved))}</summary>

@@ -4,8 +4,7 @@ import { useEffect, useRef } from 'preact/hooks'
 import type { WalkWords } from '#shared/locales/words.ts'
 import { Button } from '../../design/button.tsx'
 import { minutesOf, timeText } from '../format.ts'
-import { positionSentence } from '../problem.ts'
-import type { PositionFault } from '../recording/positions.ts'
+import { FIXABLE, positionSentence } from '../problem.ts'
 import { openPause } from '../recording/pause-log.ts'
 import {
   lastFix,
@@ -57,7 +56,7 @@ export function Record() {
         )}
       </div>
       <div class="stack-2 faults" aria-live="polite">
-        {on && fault !== null && FAULTS.has(fault) ? <p class="wrong">{positionSentence(fault)}</p> : null}
+        {on && fault !== null && FIXABLE.has(fault) ? <p class="wrong">{positionSentence(fault)}</p> : null}
         {pause === null ? null : (
           <p class="wrong">{record.pausing(minutesOf(pause.to - pause.from), record.causes[pause.cause])}</p>
         )}
@@ -80,9 +79,6 @@ export function Record() {
     </section>
   )
 }
-
-/** Faults that the pilgrim can fix. The others pass by themselves, or appear as a gap. */
-const FAULTS: ReadonlySet<PositionFault> = new Set(['permission', 'rough', 'storage', 'no-answer'])
 
 function stateText(record: WalkWords['record'], hasGap: boolean): string {
   if (!recordsHere.value) return record.otherTab

@@ -142,7 +142,7 @@ describeOnServers('own matters', () => {
     // Unsaved input stays while the pilgrim is in another view.
     await page.getByLabel('Name', { exact: true }).fill('Grandmother Lin')
     await page.getByRole('link', { name: 'Walk', exact: true }).click()
-    await page.getByText('Not recording.').waitFor()
+    await page.getByText('Your walk is not recorded.').waitFor()
     await page.getByRole('link', { name: 'Me', exact: true }).click()
     expect(await page.getByLabel('Name', { exact: true }).inputValue()).toBe('Grandmother Lin')
     await page.getByText('Not saved yet.').waitFor()

@@ -119,7 +119,7 @@ describeOnServers('the phone', () => {
       await move(MINUTE)
     }
     await page.getByText('This browser saves nothing.').first().waitFor()
-    await page.getByText('Not recording.').waitFor()
+    await page.getByText('Your walk is not recorded.').waitFor()
     await fillUp(page, false)
     await arrive(440)
     await hasKept(page, 'pauses', '"cause":"storage"}]')
@@ -141,7 +141,7 @@ describeOnServers('the phone', () => {
     }
     await until(rested, 'a question at rest', { timeoutMs: 30_000, everyMs: 1 })
     await page.getByRole('button', { name: 'Stop recording' }).click()
-    await page.getByText('Not recording.').waitFor()
+    await page.getByText('Your walk is not recorded.').waitFor()
     const filter = () => keptOn(page, 'filter')
     const before = await filter()
     await page.evaluate((place) => {

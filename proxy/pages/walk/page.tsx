@@ -108,7 +108,7 @@ const SosBar = () => (
 
 /** Shown even if the rest of a walk is hidden. */
 const SosStatus = () => (
-  <div class="status">
+  <div class="stack-2 status">
     <SosOutcome />
   </div>
 )
@@ -131,7 +131,7 @@ const App = () => {
     return (
       <>
         {/* Show a paused or ended event before the welcome screen. */}
-        <div class="status">
+        <div class="stack-2 status">
           <SosOutcome />
           <EventStatus />
           <OutsideLine />

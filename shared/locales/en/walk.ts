@@ -110,7 +110,7 @@ export const words = {
     darkOn: 'Recording goes on.',
     darkLeave: 'Touch twice to come back',
     darkAgain: 'Once more',
-    off: 'Not recording.',
+    off: 'Your walk is not recorded.',
     noConsent: 'Nothing is recorded until you agree.',
     honest: 'Recording needs this app open and the screen on.',
     mapPauses: 'While you look at the map, nothing is recorded.',

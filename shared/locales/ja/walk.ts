@@ -98,7 +98,7 @@ export const words: WalkWords = {
     darkOn: '記録を続けています。',
     darkLeave: '2 回続けて押すと戻ります',
     darkAgain: 'もう一度',
-    off: '今は記録していません。',
+    off: '歩いた道を記録していません。',
     noConsent: '同意するまで、記録しません。',
     honest: '画面がついていて、このアプリが開いている間に記録します。',
     mapPauses: '地図を見ている間は記録しません。',

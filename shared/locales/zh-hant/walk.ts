@@ -97,7 +97,7 @@ export const words: WalkWords = {
     darkOn: '正在記錄。',
     darkLeave: '連點兩下回來',
     darkAgain: '再點一下',
-    off: '沒有在記錄。',
+    off: '沒有在記錄足跡。',
     noConsent: '同意後才會記錄。',
     honest: '螢幕亮著、這個 App 開著才能記錄。',
     mapPauses: '看地圖的時候不會記錄。',

@@ -63,6 +63,8 @@ export const levelName = (level: number): string =>
     config.value?.language ?? language.value,
   )[level - 1]!
 
+export const hasEnded = (): boolean => config.value?.status === 'ended'
+
 export const usesLine = computed(() => config.value?.identity === 'line')
 
 /** The pilgrim of each call; with LINE, the logged-in account. */

@@ -12,7 +12,7 @@ import { readRecordedWalk, type RecordedWalk, type RecordedWalkFault } from '../
 import { now } from '../session/clock.ts'
 import { keepTrack } from '../outbox.ts'
 import { consentWithdrawn } from '../session/current-state.ts'
-import { config } from '../session/service.ts'
+import { config, hasEnded } from '../session/service.ts'
 import { withoutReload } from '../session/update.ts'
 import { recordedFileWords, words } from '../words.ts'
 import { Closed } from './feedback-tab.tsx'
@@ -138,7 +138,7 @@ function Preview(props: {
 }) {
   const { messages, walk, step } = props
   const left = leftOutTexts(messages, walk)
-  const mayAdd = config.value?.status !== 'ended' && !consentWithdrawn.value
+  const mayAdd = !hasEnded() && !consentWithdrawn.value
   return (
     <>
       <div class="way-map">

@@ -4,7 +4,7 @@ import type { WalkWords } from '#shared/locales/words.ts'
 import { whenText } from '../format.ts'
 import { show, type View as Name } from '../route.ts'
 import { now } from '../session/clock.ts'
-import { config, profile } from '../session/service.ts'
+import { hasEnded, profile } from '../session/service.ts'
 import { arrivedReport, isBegun, refusedReport, reportWaits } from '../feedback/report.ts'
 import { draft, surveyWaits } from '../feedback/survey.ts'
 import { Notice } from './notice.tsx'
@@ -57,8 +57,6 @@ function reportText(): string | undefined {
   const last = arrivedReport.value
   return last === null ? undefined : say.reportArrived(last.number, whenText(last.atMs, now()))
 }
-
-const hasEnded = (): boolean => config.value?.status === 'ended'
 
 /** Shown before the pilgrim writes a report that would be rejected. */
 export const Closed = () => (hasEnded() ? <Notice kind="warning">{words.value.say.closed}</Notice> : null)

@@ -14,7 +14,7 @@ import { show } from '../route.ts'
 import { draftOf, keepDraft } from '../session/drafts.ts'
 import { change as changeState, person } from '../session/current-state.ts'
 import { tellService, totalCheckIns } from '../outbox.ts'
-import { client, config, noteError, profile } from '../session/service.ts'
+import { client, config, hasEnded, noteError, profile } from '../session/service.ts'
 import { valueOfWalk } from '../session/stored-signals.ts'
 import { Install } from './install.tsx'
 import { Way } from './feedback-tab.tsx'
@@ -197,10 +197,13 @@ const Tick = ({ done, children }: { readonly done: boolean; readonly children: C
   </li>
 )
 
-/** The achievement card: its requirements, and the picture once it is complete and requested. */
+/**
+ * The achievement card: its requirements, and the picture once it is complete and requested. After the event
+ * the first tab has it.
+ */
 function Card() {
   const { me } = words.value
-  if (profile.value === null) return null
+  if (profile.value === null || hasEnded()) return null
   const { achievement_card: card, level, survey_completed: survey, phone } = profile.value
   const checkIns = Math.max(0, Math.min(CARD_CHECKINS, totalCheckIns.value))
   const isReady = checkIns === CARD_CHECKINS && survey === 1 && phone !== null

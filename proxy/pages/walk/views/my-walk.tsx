@@ -5,7 +5,7 @@ import { carbonText, dayText, timeText, whenText } from '../format.ts'
 import { sentenceOf } from '../problem.ts'
 import { totalCheckIns } from '../outbox.ts'
 import { now } from '../session/clock.ts'
-import { levelName, profile } from '../session/service.ts'
+import { hasEnded, levelName, profile } from '../session/service.ts'
 import type { DayOfWay } from '../way/kept-days.ts'
 import { ownSums, readWay, type ShownDay, shownDay, wayError } from '../way/own-way.ts'
 import { Again, Notice } from './notice.tsx'
@@ -44,9 +44,13 @@ export function Way() {
         </Notice>
       )}
       {shown === null ? null : <ShowDay shown={shown} />}
-      <NextLevel />
-      <Stations />
-      <Places />
+      {hasEnded() ? null : (
+        <>
+          <NextLevel />
+          <Stations />
+          <Places />
+        </>
+      )}
       <ul class="rows card">
         <Row to="share" title={share.title} />
       </ul>

@@ -1,7 +1,7 @@
 /** The first tab: check in, record, and pending data. */
 import { words } from '../words.ts'
 import { signal } from '@preact/signals'
-import { useEffect } from 'preact/hooks'
+import { useEffect, useRef } from 'preact/hooks'
 import { Button } from '../../design/button.tsx'
 import { checkIn, checkInFault, checkingIn } from '../checkin/check-in.ts'
 import { roughText, timeText } from '../format.ts'
@@ -9,7 +9,7 @@ import { positionSentence } from '../problem.ts'
 import { show } from '../route.ts'
 import { codeIsSafe, consentWithdrawn, person, recording, signInNeeded } from '../session/current-state.ts'
 import { lastCheckIn, totalCheckIns } from '../outbox.ts'
-import { config, profile, usesLine } from '../session/service.ts'
+import { config, hasEnded, profile, usesLine } from '../session/service.ts'
 import { darkScreen, useTime } from './dark-screen.tsx'
 import { Notice } from './notice.tsx'
 import { View } from './view.tsx'
@@ -21,7 +21,7 @@ import { NotTakingPart } from './data.tsx'
 import { KeptCard } from './me.tsx'
 import { pageWords } from '../../frame/language.ts'
 
-export const Walk = () => (config.value?.status === 'ended' ? <AfterEnd /> : <OnTheWay />)
+export const Walk = () => (hasEnded() ? <AfterEnd /> : <OnTheWay />)
 
 /** The event has ended: the pilgrim's result, to keep and to show. */
 const AfterEnd = () => (
@@ -79,6 +79,12 @@ function CheckIn() {
   const last = lastCheckIn.value
   const time = useTime()
   const isStamped = last !== null && !checkingIn.value && time - last.t < STAMPED_MS
+  const fault = checkInFault.value
+  const answer = useRef<HTMLDivElement>(null)
+  // The seal shows a success, but not a fault.
+  useEffect(() => {
+    if (fault !== null) answer.current?.scrollIntoView({ block: 'nearest' })
+  }, [fault])
   return (
     <section class="check-in stack-2">
       <button
@@ -96,7 +102,7 @@ function CheckIn() {
         {checkingIn.value ? words.value.checkIn.busy : words.value.checkIn.button}
         {isStamped ? <small aria-hidden="true">{timeText(last.t)}</small> : null}
       </button>
-      <div aria-live="polite" class="check-in-said">
+      <div ref={answer} aria-live="polite" class="check-in-said">
         <Said />
       </div>
     </section>
@@ -107,14 +113,13 @@ function Said() {
   const fault = checkInFault.value
   const last = lastCheckIn.value
   useTelling(last)
-  if (fault !== null) {
+  if (fault !== null && !hasEnded()) {
     const why = fault === 'closed' ? words.value.record.causes.closed : positionSentence(fault)
     return <p class="wrong">{words.value.checkIn.failed(why)}</p>
   }
   if (last === null || checkingIn.value || last === toldCheckIn.value) return null
   const { t, accuracy, state, inRange, clockCorrected } = last
-  if (state === 'kept' && config.value?.status === 'ended')
-    return <p class="strong">{words.value.checkIn.keptAfterEnd}</p>
+  if (state === 'kept' && hasEnded()) return <p class="strong">{words.value.checkIn.keptAfterEnd}</p>
   const { checkIn, queue } = words.value
   const counts = state === 'counted' && inRange
   const rough = inRange ? roughText(words.value, accuracy) : null

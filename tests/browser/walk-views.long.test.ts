@@ -60,7 +60,7 @@ const smallParts = (page: Page): Promise<string[]> =>
 /** The smallest gap between the labels of the tabs, in pixels. */
 const tabGap = (page: Page): Promise<number> =>
   page.evaluate(() => {
-    const labels = [...document.querySelectorAll('.tabs a')].map((tab) => {
+    const labels = [...document.querySelectorAll('.tabs > a')].map((tab) => {
       const range = document.createRange()
       range.selectNodeContents([...tab.childNodes].find(({ nodeType }) => nodeType === 3)!)
       return range.getBoundingClientRect()

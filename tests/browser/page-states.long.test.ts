@@ -113,19 +113,20 @@ const TABLE = {
 } satisfies Record<string, Row>
 type State = keyof typeof TABLE
 
-const browser = consoleBrowser()
 let stack: TestStack
 /** Phone of the only pilgrim. */
 let phone: OpenPage | undefined
 let link = ''
-
-beforeAll(async () => {
-  stack = await openEmbeddedTestStack({ EVENT_MAP_CROWD: '5' })
-}, STACK_TIMEOUT_MS + BROWSER_TIMEOUT_MS)
+// Before the browser's own, which would close the phone's page first.
 afterAll(async () => {
   await phone?.[Symbol.asyncDispose]()
   await stack?.close()
 })
+const browser = consoleBrowser()
+
+beforeAll(async () => {
+  stack = await openEmbeddedTestStack({ EVENT_MAP_CROWD: '5' })
+}, STACK_TIMEOUT_MS + BROWSER_TIMEOUT_MS)
 
 const ADDRESSES: Readonly<Record<Exclude<PageName, 'console' | 'app'>, () => string>> = {
   map: () => '/?lang=en',
@@ -158,7 +159,8 @@ async function drawn(state: State, act?: (page: Page) => Promise<unknown>): Prom
     await act?.(page)
     const text = () => page.locator('body').innerText()
     const says = await until(async () => cell.says.test(await text()), 'the sentence', {
-      timeoutMs: 20_000,
+      // A page of a link may come from a cache, and reads again after 30 s.
+      timeoutMs: 45_000,
     }).then(
       () => true,
       () => false,

@@ -19,7 +19,7 @@ import { erasures, pilgrims } from '#shared/stores/schema/tables.ts'
 import { eachApart, type Reporting } from '#shared/stores/repeated-work.ts'
 import { readStatus } from './activity-status.ts'
 import { lockPerson } from './person-lock.ts'
-import { PHOTO_COUNTS } from './photo-count-cache.ts'
+import { photoCountKey, PHOTO_COUNTS } from './photo-count-cache.ts'
 import { KNOWN_KEYS } from './tracker-keys.ts'
 
 /** The columns of a pilgrim's row that hide them. */
@@ -36,19 +36,20 @@ const isHidden = ({ participantStatus, consentWithdrawn }: Presence): boolean =>
   participantStatus === 'withdrawn' || consentWithdrawn
 
 /**
- * Copies a pilgrim's presence to the kv. Call it last in the transaction that changes the row: the row's lock keeps
+ * Copies a pilgrim's presence to the kv, and drops the cached count of photos, which depends on it. Call it last in the transaction that changes the row: the row's lock keeps
  * concurrent changes in order, and an erasure after them. If the kv is down, nothing is stored, because the map would
  * go on to show a pilgrim who has withdrawn. A change that affects no visibility does not need the kv.
  * @throws KvUnavailable
  */
 export async function updateLiveMapPresence(
-  kv: KvPresence,
+  kv: KvPresence & Pick<KvKeys, 'forget'>,
   userId: string,
   before: Presence,
   after: Presence,
 ): Promise<void> {
   try {
     await copyPresence(kv, userId, after)
+    if (isHidden(before) !== isHidden(after)) await kv.forget(photoCountKey(userId))
   } catch (error) {
     const isSame = isHidden(before) === isHidden(after) && before.consentWithdrawn === after.consentWithdrawn
     if (!isKvUnavailable(error) || !isSame) throw error

@@ -1,7 +1,10 @@
 /** Copies in the kv that differ from Postgres are detected and repaired, even during a concurrent change. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { eq } from 'drizzle-orm'
+import { countPhotos } from '#services/survey-profile/count-photos.ts'
+import { setParticipantStatus } from '#services/survey-profile/write-profile.ts'
 import { mendKvCopies, updateLiveMapPresence } from '#shared/pilgrims/kv-copies.ts'
+import { photoCountKey } from '#shared/pilgrims/photo-count-cache.ts'
 import { lockPersonShared } from '#shared/pilgrims/person-lock.ts'
 import { type Kv, partitionOf, userHash } from '#shared/stores/kv/kv.ts'
 import { LoggableError } from '#shared/runtime/log.ts'
@@ -142,5 +145,19 @@ describeOnServers('the copies in the kv', () => {
     commit.resolve()
     await Promise.all([change, mending])
     expect(await copyOf(userId)).toEqual({ hidden: true, refused: false })
+  })
+
+  test('of the number of photos are zero while their pilgrim has withdrawn', async () => {
+    const { db, kv } = late.context
+    const userId = await add()
+    await db.orm.update(pilgrims).set({ photoCount: 4 }).where(eq(pilgrims.userId, userId))
+    const photos = async () => (await countPhotos(late.context, userId)).photo_count
+    const setStatus = (status: 'active' | 'withdrawn') =>
+      setParticipantStatus(late.context, { user_id: userId, status })
+    expect([await photos(), await photos()]).toEqual([4, 4])
+    await setStatus('withdrawn')
+    expect([await photos(), await photos()]).toEqual([0, 0])
+    await setStatus('active')
+    expect([await photos(), await kv.cached(photoCountKey(userId))]).toEqual([4, '4'])
   })
 })

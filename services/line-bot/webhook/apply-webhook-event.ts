@@ -3,7 +3,7 @@ import { and, count, eq, isNull, lte, type SQL, sql } from 'drizzle-orm'
 import type { ServiceContext } from '#shared/service/context.ts'
 import type { LineEvent } from '#shared/contracts/bot.ts'
 import { isUserId } from '#shared/contracts/fields.ts'
-import { photoCountKey, PHOTO_COUNT_TTL_MS } from '#shared/pilgrims/photo-count-cache.ts'
+import { photoCountKey, PHOTO_COUNT_TTL_MS, shownPhotoCount } from '#shared/pilgrims/photo-count-cache.ts'
 import type { Tx } from '#shared/stores/db/db.ts'
 import { followers, lineEvents, pilgrims } from '#shared/stores/schema/tables.ts'
 import { ensurePilgrim, isErasedSince, mayWrite } from '#shared/pilgrims/person-lock.ts'
@@ -61,12 +61,9 @@ export async function cachePhotoCount({ db, kv }: ServiceContext, event: LineEve
   if (userId === null || !(isPhoto(event) || event.unsend !== undefined)) return
   await db.transaction(async (tx) => {
     // The lock orders the writes of two photos, so that the newer count is written last.
-    const pilgrim = tx.orm
-      .select({ count: pilgrims.photoCount })
-      .from(pilgrims)
-      .where(eq(pilgrims.userId, userId))
-    const [row] = await pilgrim.for('update')
-    if (row !== undefined) await kv.cache(photoCountKey(userId), String(row.count), PHOTO_COUNT_TTL_MS)
+    const [row] = await tx.orm.select().from(pilgrims).where(eq(pilgrims.userId, userId)).for('update')
+    if (row !== undefined)
+      await kv.cache(photoCountKey(userId), String(shownPhotoCount(row)), PHOTO_COUNT_TTL_MS)
   })
 }
 

@@ -95,4 +95,17 @@ describeOnServers('the views of a link', () => {
     await counter.stop()
     expect((await viewsOf(userId))[0]![0]).toBe(1)
   })
+
+  test('and its place are hidden from who only knows the pilgrim’s id, even by the id of the link', async () => {
+    const request = { user_id: `U${newAppId()}`, show_name: false }
+    const { id } = await createShare(late.context, request)
+    const fields = { views: 7, lastViewedAt: new Date(), liveUntil: new Date(Date.now() + 3_600_000) }
+    await late.context.db.orm.update(shares).set(fields).where(eq(shares.id, id))
+    expect(await createShare(late.context, { ...request, id })).toMatchObject({
+      id,
+      views: 0,
+      last_viewed_at: null,
+      live_until: null,
+    })
+  })
 })

@@ -71,7 +71,7 @@ async function lockSharing(tx: Tx, userId: string): Promise<void> {
 }
 
 /**
- * A claim gets the existing link, so that no stranger fills the pilgrim's quota, and without the number of views.
+ * A claim gets the existing link, so that no stranger fills the pilgrim's quota, and nothing of its views or of the place.
  * @throws Refusal 409 after a withdrawal, for a pilgrim with too many links, and for the id of another pilgrim's link
  */
 export async function createShare(context: Context, request: CreateShareRequest): Promise<Share> {
@@ -91,7 +91,7 @@ export async function createShare(context: Context, request: CreateShareRequest)
         .where(alike)
         .orderBy(shares.createdAt, shares.id)
         .limit(1)
-      if (link !== undefined) return { ...link, views: 0, lastViewedAt: null }
+      if (link !== undefined) return link
     }
     const [same] = await tx.orm.select().from(shares).where(eq(shares.id, id))
     if (same?.userId === userId) return same
@@ -113,7 +113,8 @@ export async function createShare(context: Context, request: CreateShareRequest)
       .returning()
     return made!
   })
-  return shown(context, row)
+  const hidden = { views: 0, lastViewedAt: null, liveUntil: null }
+  return shown(context, isClaim(context.config, userId) ? { ...row, ...hidden } : row)
 }
 
 /** The valid links, newest first. */

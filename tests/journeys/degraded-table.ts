@@ -23,8 +23,8 @@ export const EXCEPTIONS: Readonly<Record<string, Outcomes>> = {
   '/api/event/ingest/:key/gpslogger.properties': ['whole', 'whole'],
   '/api/event/user/:userId': ['marked', 'away'],
   '/api/event/feedback-image/:file': ['whole', 'whole'],
-  // The stored card.
-  '/api/event/og/:file': ['whole', 'whole'],
+  // The stored card may be of a pilgrim who has withdrawn.
+  '/api/event/og/:file': ['away', 'away'],
   // The health report shows the outage.
   '/health': ['away', 'away'],
   '/api/event/auth/role': ['whole', 'whole'],

@@ -3,16 +3,18 @@
  * achievement. Progress is stored per card, so a killed process repeats at most the card that it was drawing. Later
  * changes (late points, a new name) make a card due again, and the same loop redraws it.
  */
+import { setTimeout as wait } from 'node:timers/promises'
 import { readStatus, recordCards, waitForFinalFlush } from '#shared/pilgrims/activity-status.ts'
 import type { ServiceContext } from '#shared/service/context.ts'
 import { reportFailedItem } from '#shared/stores/repeated-work.ts'
 import { Refusal } from '#shared/runtime/refusal.ts'
 import { errorFields } from '#shared/runtime/log.ts'
 import type { Cards } from './draw-card.ts'
-import { isDatabaseUnavailable, isStatementTimeout, type Tx } from '#shared/stores/db/db.ts'
+import { isDatabaseUnavailable, isStatementTimeout } from '#shared/stores/db/db.ts'
 import { isKvUnavailable } from '#shared/stores/kv/kv.ts'
 import { ObjectsUnavailable } from '#shared/stores/objects/objects.ts'
-import { countCards, unlocked, wanted } from '#shared/pilgrims/cards-at-end.ts'
+import { CLOCKS_MS, countCards, stale, wanted } from '#shared/pilgrims/cards-at-end.ts'
+import { ending } from '#shared/stores/schema/tables.ts'
 import { recordCardFailure } from './store-card.ts'
 
 const LOCK = 'draw-cards'
@@ -41,6 +43,18 @@ async function drawOne(context: ServiceContext, cards: Cards, userId: string): P
   }
 }
 
+/**
+ * Waits for the final flush, and until a new card counts as drawn after the end: an earlier one would be drawn twice. It
+ * may take longer than a lock lasts.
+ */
+async function waitForFigures({ db, now }: ServiceContext, stopping: AbortSignal): Promise<void> {
+  await waitForFinalFlush(db, FLUSH_WAIT_MS, stopping)
+  const rows = await db.read(() => db.orm.select().from(ending))
+  const endedMs = rows[0]?.endedAt.getTime() ?? 0
+  const leftMs = Math.min(endedMs + CLOCKS_MS - now(), CLOCKS_MS)
+  if (leftMs > 0) await wait(leftMs, undefined, { signal: stopping }).catch(() => undefined)
+}
+
 /** Draws each due card once. @param token of the lock, which is renewed meanwhile */
 async function drawDue(
   context: ServiceContext,
@@ -50,7 +64,6 @@ async function drawDue(
 ): Promise<void> {
   const { db, kv, log } = context
   const recordProgress = async () => recordCards(db, await countCards(context))
-  await waitForFinalFlush(db, FLUSH_WAIT_MS, stopping)
   await recordProgress()
   let renewed = performance.now()
   let drawn = 0
@@ -78,6 +91,7 @@ export function createCardDrawing(context: ServiceContext, cards: Cards) {
   let timer: Timer | undefined
 
   const drawLocked = async (): Promise<void> => {
+    await waitForFigures(context, stopping.signal)
     const token = await kv.lock(LOCK, LOCK_MS)
     // Another process draws. The next sweep finds what it leaves.
     if (token === null) return
@@ -119,13 +133,6 @@ export function createCardDrawing(context: ServiceContext, cards: Cards) {
 }
 
 const RETRY_MS = 600_000
-/** Tolerance for the clocks of two machines: an extra check is better than a missed card. */
-const CLOCKS_MS = 5_000
-
-const stale = (tx: Tx) => tx.sql`
-  (c.fingerprint IS NULL OR c.unlocked IS DISTINCT FROM ${unlocked(tx)} OR c.points <> t.points
-    OR p.updated_at > c.checked_at - ${CLOCKS_MS / 1_000}::float8 * interval '1 second')`
-
 /** The next pilgrims whose cards are due, ordered by id. */
 async function dueCards({ db, now }: ServiceContext, after: string, limit: number): Promise<string[]> {
   const rows = await db.read(

@@ -4,7 +4,6 @@ import type { ServiceContext } from '#shared/service/context.ts'
 import { type CardAnswer, CARD_SIZE } from '#shared/contracts/cards.ts'
 import { isUserId } from '#shared/contracts/fields.ts'
 import { notFound, Refusal, unavailable } from '#shared/runtime/refusal.ts'
-import { cardKey } from '#shared/stores/objects/pictures.ts'
 import { within } from '#shared/runtime/deadline.ts'
 import { errorFields } from '#shared/runtime/log.ts'
 import { DRAWING } from '#shared/service/security/request-prices.ts'
@@ -58,18 +57,6 @@ export async function drawCard(
   return { url: `${context.config.publicUrl}/api/event/og/${userId}.png`, ...CARD_SIZE, etag: `"${etag}"` }
 }
 
-/** The stored card, used when its current content cannot be read. @throws the given error without a stored card */
-async function findStored(
-  { objects, log }: ServiceContext,
-  userId: string,
-  error: unknown,
-): Promise<ServedCard> {
-  const stored = error instanceof Refusal ? null : await objects.get(cardKey(userId))
-  if (stored === null) throw error
-  log.warn('a card could not be checked; the stored one is served', errorFields(error))
-  return { ...stored, isCurrent: false }
-}
-
 /**
  * `GET og/<userId>.png`: the current card, or the stored one as in `serveLook`.
  * @param file the last part of the path
@@ -84,13 +71,7 @@ export async function findCard(
 ): Promise<ServedCard> {
   const userId = file.endsWith('.png') ? file.slice(0, -'.png'.length) : ''
   if (!isUserId(userId)) throw notFound('There is no card with this name.')
-  let look: Look
-  try {
-    look = await cards.look(userId)
-  } catch (error) {
-    return await findStored(context, userId, error)
-  }
-  return serveLook(context, cards, look, address)
+  return serveLook(context, cards, await cards.look(userId), address)
 }
 
 /**

@@ -118,7 +118,7 @@ export async function storeCard(
 
 /** Records that a card could not be drawn, unless the pilgrim has been erased. */
 export async function recordCardFailure({ db, now }: Stores, userId: string): Promise<void> {
-  const failed = { failedAt: new Date(now()), checkedAt: new Date(now()) }
+  const failedAt = new Date(now())
   await db.transaction(async (tx) => {
     await lockPersonShared(tx, userId)
     const there = await tx.orm
@@ -128,7 +128,7 @@ export async function recordCardFailure({ db, now }: Stores, userId: string): Pr
     if (there.length === 0) return
     await tx.orm
       .insert(shareCards)
-      .values({ userId, unlocked: false, points: 0, ...failed })
-      .onConflictDoUpdate({ target: shareCards.userId, set: failed })
+      .values({ userId, unlocked: false, points: 0, checkedAt: failedAt, failedAt })
+      .onConflictDoUpdate({ target: shareCards.userId, set: { failedAt } })
   })
 }

@@ -20,9 +20,9 @@ export const config = {
   event: {
     ...environment.event,
     parts: { ...parts, name: { ...parts.name, ends_at: '2026-04-20T00:00:00.000Z' } },
+    route,
+    stations: [station('S', 0), station('M', 6_000), station('N', 15_000)],
   },
-  route,
-  stations: [station('S', 0), station('M', 6_000), station('N', 15_000)],
 }
 export const event = { current: firstEvent(config), refresh: async () => undefined }
 export const log = createLog({}, () => undefined)

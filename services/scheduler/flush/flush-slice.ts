@@ -64,15 +64,19 @@ export interface Source {
     tx: Tx,
     outcome: { readonly stored: number; readonly repeated: number; readonly erased: number },
   ): Promise<void>
-  /** Keeps a refused point as a dead letter. @returns false if the person was erased, so that nothing is kept */
-  refuse(letter: Entry & { readonly userId: string }, error: unknown): Promise<boolean>
+  /** Keeps a refused point as a dead letter. @returns how it counts; null if the source no longer had the point */
+  refuse(
+    letter: Entry & { readonly userId: string },
+    error: unknown,
+  ): Promise<'deadLetters' | 'erased' | null>
 }
 
 /** The source of a slice that was read from the buffer. */
 const bufferSource = (db: Database, now: MachineClock, slice: BufferEpoch): Source => ({
   take: async (_tx, points) => points,
   count: (tx, outcome) => countSlice(tx, slice, outcome),
-  refuse: (letter, error) => storeDeadLetter({ db, now, counters: slice }, letter, error),
+  refuse: async (letter, error) =>
+    (await storeDeadLetter({ db, now, counters: slice }, letter, error)) ? 'deadLetters' : 'erased',
 })
 
 /** The dependencies of storing a slice, and its outcome so far. */
@@ -122,10 +126,14 @@ export async function flushSlice(
   return { ...counts, dayPoints, left: Array.from(left, ([userId, error]) => ({ userId, error })) }
 }
 
-/** Stores a point as a dead letter, unless the person was erased. */
-async function refuse(storing: Storing, userId: string, entry: Entry, error: unknown): Promise<void> {
-  const isStored = await storing.source.refuse({ userId, ...entry }, error)
-  storing.counts[isStored ? 'deadLetters' : 'erased']++
+async function refuse(
+  { source, counts }: Storing,
+  userId: string,
+  entry: Entry,
+  error: unknown,
+): Promise<void> {
+  const outcome = await source.refuse({ userId, ...entry }, error)
+  if (outcome !== null) counts[outcome]++
 }
 
 /** The last time of a `Date`. */

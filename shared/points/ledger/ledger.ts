@@ -71,7 +71,6 @@ interface Rows {
   readonly callers: readonly (BufferEpoch & { caller: string; acknowledged: number; lost: number })[]
   readonly counts: Readonly<Record<string, number>> | null
   readonly letters: number
-  readonly requeued: number
 }
 
 const REJECTED = 'rejected:'
@@ -101,8 +100,7 @@ async function readRows(db: Database): Promise<Rows> {
         'callers', (SELECT coalesce(json_agg(c), '[]') FROM ledger_callers c),
         'counts', (SELECT json_object_agg(name, points) FROM (
           SELECT name, sum(points) AS points FROM ledger_counts GROUP BY name) n),
-        'letters', (SELECT count(*) FROM dead_letters WHERE NOT requeued),
-        'requeued', (SELECT count(*) FROM dead_letters WHERE requeued)
+        'letters', (SELECT count(*) FROM dead_letters)
       ) AS rows`,
   )
   return row.rows
@@ -150,10 +148,7 @@ export function balance(
   return sumUp([...figures.values()], rows)
 }
 
-function sumUp(
-  figures: readonly (EpochFigures & BufferEpoch)[],
-  { counts, letters, requeued }: Rows,
-): Ledger {
+function sumUp(figures: readonly (EpochFigures & BufferEpoch)[], { counts, letters }: Rows): Ledger {
   const counted = (name: string): number =>
     (counts !== null && Object.hasOwn(counts, name) && counts[name]) || 0
   const sum = (name: keyof EpochFigures) => total(figures, (figure) => figure[name])
@@ -179,7 +174,7 @@ function sumUp(
       ...Object.fromEntries(rejected.map(([name, points]) => [name.slice(REJECTED.length), points])),
       ...(dropped > 0 ? { 'dropped-letter': dropped } : {}),
     },
-    pending: sum('pending') + requeued,
+    pending: sum('pending'),
     journaled,
     deadLetter: letters,
     erased: sum('erased') + sum('dropped') + counted('points-erased') + counted('letters-erased'),

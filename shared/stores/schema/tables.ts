@@ -85,8 +85,7 @@ export const flushes = pgTable(
 )
 
 /**
- * Dead letters: points that the database refused, with the reason; an operator requeues or drops them. The next flush
- * stores a requeued one and deletes its row, in one transaction.
+ * Dead letters: points that the database refused, with the reason; an operator requeues or drops them.
  */
 export const deadLetters = pgTable('dead_letters', {
   id: serial().primaryKey(),
@@ -97,6 +96,7 @@ export const deadLetters = pgTable('dead_letters', {
   /** Number of refusals. */
   refusals: integer().notNull().default(1),
   createdAt: instant().notNull(),
+  /** Whether the next flush tries it again. If it stores the point, it deletes the row in the same transaction. */
   requeued: boolean().notNull().default(false),
 })
 

@@ -19,13 +19,13 @@ const STORED = {
   dropped: 3,
   erased_pending: 0,
 }
-const ledgerOf = (acknowledged: number) =>
+const ledgerOf = (acknowledged: number, counts: Readonly<Record<string, number>> = {}) =>
   balance(
     [],
     {
       stored: [STORED],
       callers: [{ epoch: 'gone', partition: 0, caller: 'a', acknowledged, lost: 0 }],
-      counts: { 'rejected:too-old': 6, duplicate: 1, journaled: 2 },
+      counts: { 'rejected:too-old': 6, duplicate: 1, journaled: 2, ...counts },
       letters: 0,
     },
     [],
@@ -51,6 +51,14 @@ test('points that an ended epoch confirmed and that were not stored are lost', (
   const { received, lost, inFlight, losses } = ledgerOf(9)
   expect({ received, lost, inFlight }).toEqual({ received: 25, lost: 2, inFlight: 0 })
   expect(losses).toEqual([{ epoch: 'gone', partition: 0, points: 2 }])
+})
+
+test('a loss is not hidden by more points that were restored to another epoch or partition', () => {
+  const { lost, losses, received, inFlight } = ledgerOf(9, { 'redone:0:other': 5, 'redone:1:gone': 5 })
+  expect({ lost, received, inFlight }).toEqual({ lost: 2, received: 25, inFlight: 0 })
+  expect(losses).toEqual([{ epoch: 'gone', partition: 0, points: 2 }])
+  const restored = ledgerOf(9, { 'redone:0:gone': 1 })
+  expect(restored).toMatchObject({ lost: 1, received: 24, inFlight: 0 })
 })
 
 test('a slice that is stored and acknowledged while the ledger is read is not lost', () => {

@@ -129,8 +129,11 @@ export async function closeRestoredCounters(tx: Tx, closed: readonly PartitionCo
 const SYNC_EVERY_MS = 2_000
 const SUFFIX = '.counters'
 
-/** Counts points that do not reach the buffer, or are restored to it after a loss of the kv. */
-export type Count = (name: 'duplicate' | 'recovered' | `rejected:${string}`, points: number) => void
+/** Counts points that do not reach the buffer, or are restored to it after an epoch of a partition has lost them. */
+export type Count = (
+  name: 'duplicate' | 'recovered' | `redone:${number}:${string}` | `rejected:${string}`,
+  points: number,
+) => void
 
 interface ProcessCountersOptions {
   readonly kv: KvPoints

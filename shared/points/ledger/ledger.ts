@@ -156,12 +156,16 @@ function sumUp(figures: readonly (EpochFigures & BufferEpoch)[], { counts, lette
   const refused = total(rejected, ([, points]) => points)
   const journaled = counted('journaled')
   const dropped = counted('letters-dropped')
-  // Points that were lost and restored were counted twice on entry.
-  const recovered = Math.min(counted('recovered'), sum('lost'))
+  // Points that were lost and restored were counted twice on entry. Their epoch is not always known.
+  const left = without(
+    counted('recovered'),
+    figures.map(({ partition, epoch, lost }) => Math.max(0, lost - counted(`redone:${partition}:${epoch}`))),
+  )
+  const lost = total(left, Number)
   const ledger = {
     received:
       sum('entered') -
-      recovered +
+      (sum('lost') - lost) +
       sum('dropped') +
       refused +
       journaled +
@@ -178,15 +182,10 @@ function sumUp(figures: readonly (EpochFigures & BufferEpoch)[], { counts, lette
     journaled,
     deadLetter: letters,
     erased: sum('erased') + sum('dropped') + counted('points-erased') + counted('letters-erased'),
-    lost: sum('lost') - recovered,
+    lost,
   }
-  const { received, stored, duplicate, pending, deadLetter, erased, lost } = ledger
+  const { received, stored, duplicate, pending, deadLetter, erased } = ledger
   const rest = stored + duplicate + refused + dropped + pending + journaled + deadLetter + erased + lost
-  // It is not known to which of the losses it belongs.
-  const left = without(
-    recovered,
-    figures.map((figure) => figure.lost),
-  )
   const losses = figures.map(({ epoch, partition }, i) => ({ epoch, partition, points: left[i]! }))
   return { ...ledger, inFlight: received - rest, losses: losses.filter(({ points }) => points > 0) }
 }

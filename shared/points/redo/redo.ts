@@ -14,6 +14,7 @@ import {
   type Submission,
   type Verdict,
 } from '#shared/stores/kv/kv.ts'
+import { activity } from '#shared/stores/schema/tables.ts'
 import { MEMORY_CEILING } from '../admission.ts'
 import type { Count } from '../ledger/counters.ts'
 import { readablePoints } from '../point.ts'
@@ -39,12 +40,13 @@ interface RedoOptions {
 }
 
 export function createRedo(options: RedoOptions) {
-  const { redoLog, refill, neededMs, log, kv } = options
+  const { redoLog, refill, neededMs, log, kv, db } = options
   // Also what the last process knew: the kv may lose its points while no tracking process runs.
   const known = redoLog.knownKv()
   let servers: ReadonlySet<string> | null = known === null ? null : new Set(known.servers)
   const epochs = new Map(known?.epochs)
   let isNoted = known !== null
+  let isIdentified = false
   /** Partitions that may have lost points, with the epoch that had them; '': not known. */
   let due = new Map<number, string>()
   let isOpen = true
@@ -62,6 +64,13 @@ export function createRedo(options: RedoOptions) {
     }
     if (isOther) isNoted = false
     servers = new Set(running)
+  }
+
+  async function identify(): Promise<void> {
+    if (isIdentified) return
+    const [row] = await db.read(() => db.orm.select({ eventId: activity.eventId }).from(activity))
+    await redoLog.identify(row!.eventId!)
+    isIdentified = true
   }
 
   /** Only once the kv has all points: until then the next process must restore them, too. */
@@ -91,6 +100,7 @@ export function createRedo(options: RedoOptions) {
   let round = 0
   const run = async (): Promise<void> => {
     await check()
+    await identify()
     if (due.size > 0) await redo()
     // A stop may have left something to the next process.
     if (!isOpen) return

@@ -593,6 +593,8 @@ export const activity = pgTable('activity', {
   messages: jsonb().$type<Record<string, string>>(),
   changedAt: instant().notNull(),
   changedBy: text(),
+  /** Identity of the event, also in its backups. Redo files name it, so that no other event gets their points. */
+  eventId: uuid().defaultRandom(),
 })
 
 /** Progress of the end of the event: one row, created at the end. */

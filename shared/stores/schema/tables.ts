@@ -625,6 +625,7 @@ export const erasures = pgTable('erasures', {
   /** SHA-1 of the user id, in hex. */
   userHash: text().primaryKey(),
   generation: integer().notNull(),
+  /** Time of the erasure, by the clock of the erasing process; after a new consent, the time set by `beginAnew`. */
   erasedAt: instant().notNull(),
   /** Whether nothing of the person is accepted, because they have not consented again. */
   stands: boolean().notNull().default(false),

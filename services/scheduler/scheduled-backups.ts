@@ -268,7 +268,6 @@ export function createScheduledBackups(context: ServiceContext): ScheduledBackup
     return { newest: newest ?? 'failed', provenMs: null }
   }
 
-  /** @returns the schedule after everything due was done */
   const doWhatIsDue = async (
     { dir, keep, maxBytes }: NonNullable<Config['backup']>,
     before: BackupSchedule,

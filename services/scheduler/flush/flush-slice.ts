@@ -71,7 +71,6 @@ export interface Source {
   ): Promise<'deadLetters' | 'erased' | null>
 }
 
-/** The source of a slice that was read from the buffer. */
 const bufferSource = (db: Database, now: MachineClock, slice: BufferEpoch): Source => ({
   take: async (_tx, points) => points,
   count: (tx, outcome) => countSlice(tx, slice, outcome),
@@ -79,7 +78,6 @@ const bufferSource = (db: Database, now: MachineClock, slice: BufferEpoch): Sour
     (await storeDeadLetter({ db, now, counters: slice }, letter, error)) ? 'deadLetters' : 'erased',
 })
 
-/** The dependencies of storing a slice, and its outcome so far. */
 interface Storing {
   readonly db: Database
   readonly calendar: Calendar
@@ -88,7 +86,6 @@ interface Storing {
   readonly source: Source
   readonly counts: Record<Exclude<keyof FlushedSlice, 'left' | 'dayPoints'>, number>
   readonly dayPoints: DayPoints[]
-  /** Skipped pilgrims, and why. */
   readonly left: Map<string, unknown>
 }
 
@@ -222,7 +219,6 @@ async function lockPilgrims(tx: Tx, userIds: string[]): Promise<Map<string, Fix>
   return new Map(rows.map(({ user_id, ...fix }) => [user_id, fix]))
 }
 
-/** Removes points of erased people. */
 async function withoutErased(
   tx: Tx,
   points: readonly OwnedPoint[],

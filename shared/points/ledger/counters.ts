@@ -97,7 +97,6 @@ type CounterChange =
   | 'letters-stored'
   | 'letters-duplicate'
 
-/** Adds to a count that an operator's action changes. */
 export async function countPoints(tx: Tx, name: CounterChange, points: number): Promise<void> {
   if (points === 0) return
   await tx.sql`
@@ -141,7 +140,6 @@ interface ProcessCountersOptions {
   readonly log: Log
   /** The process's journal file, beside which the counter file is created; null: counters in memory only. */
   readonly journalPath: string | null
-  /** Returns the number of points in that journal. */
   readonly journaled: () => number
 }
 
@@ -172,11 +170,9 @@ export function openProcessCounters({ kv, db, log, journalPath, journaled }: Pro
     count: ((name, points) => {
       if (points > 0) counters.set(name, [counters.get(name)[0] + points, 0])
     }) satisfies Count,
-    /** Refused points by reason. */
     rejected: () => counters.rejected(),
     /** Writes new counts to the database, and those of counter files left by ended processes. */
     sync,
-    /** Starts to sync at regular intervals. */
     start(): void {
       void tick()
       timer = setInterval(() => void tick(), SYNC_EVERY_MS)

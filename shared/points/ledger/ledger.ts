@@ -52,10 +52,8 @@ const NOTHING = {
   dropped: 0,
   erased_pending: 0,
 }
-/** The counters of a row of `ledger_counters`. */
 type StoredCounters = Readonly<typeof NOTHING>
 
-/** The figures of one epoch of a partition. */
 interface EpochFigures {
   readonly entered: number
   readonly stored: number

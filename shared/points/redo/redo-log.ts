@@ -43,7 +43,6 @@ export const redoDirectory = (dataDir: string): string => join(dataDir, 'redo')
 
 /** The kv whose points the log would restore. */
 export interface KnownKv {
-  /** Ids of its server processes. */
   readonly servers: readonly string[]
   readonly epochs: readonly (readonly [partition: number, epoch: string])[]
 }
@@ -195,7 +194,6 @@ export function openRedoLog({ dir, stopwatch, log }: RedoLogOptions) {
       }
     },
     write,
-    /** Bytes of this process's files. */
     bytes,
     /** Submissions missing from the log: the disk was full, failed or too slow. */
     leftOut: () => leftOut,

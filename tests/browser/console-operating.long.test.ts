@@ -258,7 +258,7 @@ describeOnServers('the console in operation', () => {
     await one.page.keyboard.press('2')
     await card(one.page, 'triaging').click()
     await two.page.keyboard.press('5')
-    await two.page.getByText(`Somebody else has changed #${id}.`).waitFor()
+    await two.page.getByText('Look at how it is now.').waitFor()
     await card(two.page, 'triaging').waitFor()
     await photograph(two.page, 'console-conflict')
 

@@ -1,9 +1,11 @@
 /** The console with two operators, a proxy, key presses and a wrong clock: none of them may do harm. */
 import { isDeepStrictEqual } from 'node:util'
 import { afterAll, beforeAll, expect, test } from 'bun:test'
+import type { Route } from 'playwright-core'
 import { openEmbeddedTestStack, STACK_TIMEOUT_MS } from '#tests/helpers/open-test-stack.ts'
 import { post } from '#tests/helpers/pilgrim.ts'
 import {
+  callAs,
   checkIn,
   newAppId,
   readActivity,
@@ -21,9 +23,19 @@ const TEST_MS = 90_000
 const browser = consoleBrowser()
 let stack: TestStack
 beforeAll(async () => {
-  stack = await openEmbeddedTestStack()
+  // These operators act faster than people, who have 30 calls a minute.
+  stack = await openEmbeddedTestStack({ EVENT_LIMIT_ADMIN: '300' })
 }, STACK_TIMEOUT_MS + BROWSER_TIMEOUT_MS)
 afterAll(() => stack?.close())
+
+const isDryRun = (route: Route): boolean =>
+  (route.request().postDataJSON() as { dry_run?: boolean } | null)?.dry_run === true
+
+/** Answers a dry run with one recipient: LINE is not configured here. */
+async function countOne(route: Route): Promise<void> {
+  const counted = (await (await route.fetch()).json()) as { data: object }
+  await route.fulfill({ json: { ...counted, data: { ...counted.data, recipients: 1, cost: 1 } } })
+}
 
 test(
   'saving the text of a pause that another operator has ended pauses nobody',
@@ -46,6 +58,72 @@ test(
 )
 
 test(
+  'text typed during a save is lost, a busy dialog closes, or a reminder that somebody removed takes the text with it',
+  async () => {
+    await using opened = await browser.console(stack, { view: 'messages' })
+    const { page } = opened
+    /** Holds back the answer to a write until it is called. */
+    const held = async (url: string) => {
+      const { promise, resolve } = Promise.withResolvers<void>()
+      await page.route(url, async (route) => {
+        if (isDryRun(route)) return countOne(route)
+        if (route.request().method() !== 'GET') await promise
+        return route.continue()
+      })
+      return resolve
+    }
+    const form = page.locator('.slot-form')
+    const text = form.locator('textarea[name="zh"]')
+    const row = (of: string) => page.locator('.schedule .rows > li', { hasText: of })
+    const saved = page.locator('.toast', { hasText: 'Saved.' })
+    await page.locator('.schedule').getByRole('button', { name: 'Add', exact: true }).click()
+    await text.fill('集合一')
+    const store = await held('**/admin/notifications')
+    await form.getByRole('button', { name: 'Save' }).click()
+    await text.fill('集合二')
+    await photograph(page, 'console-reminder-saving')
+    store()
+    await saved.waitFor()
+    await row('集合一').waitFor()
+    expect(await text.inputValue()).toBe('集合二')
+    await form.getByRole('button', { name: 'Save' }).click()
+    await row('集合二').waitFor()
+    expect(await row('集合一').count()).toBe(0)
+
+    await row('集合二').getByRole('button', { name: 'Edit' }).click()
+    await text.fill('集合三')
+    const plan = (await (await readAs(stack, 'owner', 'admin/notifications')).json()) as {
+      data: { slots: { text: Record<string, string> }[]; changed_at: string }
+    }
+    const slots = plan.data.slots.filter((slot) => slot.text['zh-Hant'] !== '集合二')
+    await callAs(stack, 'owner', 'PUT', 'admin/notifications', { slots, seen: plan.data.changed_at })
+    await form.getByRole('button', { name: 'Save' }).click()
+    await page.getByText('Somebody has removed this reminder meanwhile.').waitFor()
+    expect(await text.inputValue()).toBe('集合三')
+    await photograph(page, 'console-reminder-removed')
+    await form.getByRole('button', { name: 'Save' }).click()
+    await row('集合三').waitFor()
+
+    await checkIn(stack, newAppId())
+    await page.locator('.compose textarea').fill('Water at the next temple')
+    await page.locator('.compose select').selectOption('all')
+    const send = await held('**/api/event/push')
+    await page.getByRole('button', { name: 'Send…' }).click()
+    const dialog = page.getByRole('dialog')
+    await dialog.getByRole('button', { name: 'Send now' }).click()
+    for (let i = 0; i < 2; i++) await page.keyboard.press('Escape')
+    await dialog.getByRole('button', { name: 'Cancel' }).click()
+    expect(await dialog.isVisible()).toBe(true)
+    await photograph(page, 'console-dialog-busy')
+    send()
+    await dialog.waitFor({ state: 'hidden' })
+    await page.locator('.toast', { hasText: 'On its way' }).waitFor()
+    expect(await page.locator('.compose textarea').inputValue()).toBe('')
+  },
+  TEST_MS,
+)
+
+test(
   'a message whose answer a proxy has lost is perhaps done, and pressed again it is sent once',
   async () => {
     await using opened = await browser.console(stack, { view: 'messages', expected: /504/ })
@@ -58,12 +136,7 @@ test(
     const send = page.getByRole('dialog').getByRole('button', { name: 'Send now' })
     let lost = 0
     await page.route('**/api/event/push', async (route) => {
-      const body = route.request().postDataJSON() as { dry_run?: boolean; force?: boolean }
-      if (body.dry_run === true) {
-        const answer = await route.fetch()
-        const counted = (await answer.json()) as { data: object }
-        return route.fulfill({ json: { ...counted, data: { ...counted.data, recipients: 1, cost: 1 } } })
-      }
+      if (isDryRun(route)) return countOne(route)
       if (lost++ > 0) return route.continue()
       await route.fetch()
       return route.fulfill({ status: 504, contentType: 'text/html', body: '<h1>Gateway Timeout</h1>' })

@@ -391,7 +391,6 @@ export const words = {
     contact: 'Contact',
     screenshot: 'Screenshot',
     undo: 'Undo (Z)',
-    conflict: (id: number) => `Somebody else has changed #${id}. You see it as it is now.`,
     noteConflict: (note: string) => `Somebody else wrote: “${note}”. Saving replaces it.`,
     resolved: 'resolved',
     noPlace: 'no place sent',

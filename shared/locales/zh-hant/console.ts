@@ -381,7 +381,6 @@ export const words: ConsoleWords = {
     contact: '聯絡方式',
     screenshot: '截圖',
     undo: '復原（Z）',
-    conflict: (id) => `其他人已更改 #${id}，這是目前的內容。`,
     noteConflict: (note) => `在此期間其他人寫了：「${note}」。儲存會取代它。`,
     resolved: '解決於',
     noPlace: '沒有附位置',

@@ -3,7 +3,7 @@ import type { Answer, ClientError, Data } from '#shared/client/index.ts'
 import { showToast, type ToastOptions } from '../../design/toast.tsx'
 import { reloadAll } from '../resource.ts'
 import { refusalOf } from './panel.tsx'
-import { useSignal } from '@preact/signals'
+import { type ReadonlySignal, useSignal } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
 import type { ComponentChildren } from 'preact'
 import { Button } from '../../design/button.tsx'
@@ -24,26 +24,54 @@ export function warn(error: ClientError, sentence: (error: ClientError) => strin
   else showToast(sentence(error), { warning: true })
 }
 
+/** Reads the page's data again after an action was done, or was rejected because of another change. */
+const reread = async (answer: Answer<unknown>): Promise<void> => {
+  if (answer.ok || answer.error.status === 409) await reloadAll()
+}
+
 /**
- * Runs an action, reloads the page's data, and shows the service's answer.
+ * Runs an action, reads the page's data again, and shows the service's answer.
  * @param more options of the toast, such as an undo action
  * @returns the answer's data; null if it was rejected, which is shown
  */
 export async function act<T>(
   call: Promise<Answer<T>>,
   message?: (data: T) => string,
-  more: Pick<ToastOptions, 'action' | 'group'> = {},
+  more?: (data: T) => Pick<ToastOptions, 'action' | 'group'>,
 ): Promise<T | null> {
   const answer = await call
+  await reread(answer)
   if (!answer.ok) {
     warn(answer.error, refusalOf)
     return null
   }
-  await reloadAll()
-  if (message !== undefined) {
-    showToast(message(answer.data), { forMs: SHOWN_MS, ...more })
-  }
+  if (message !== undefined) showToast(message(answer.data), { forMs: SHOWN_MS, ...more?.(answer.data) })
   return answer.data
+}
+
+/**
+ * Saves a form, once at a time. What is typed during the save stays in the form.
+ * @param typed another value after each change
+ * @param save returns whether it was saved; a further save then replaces what was stored
+ * @param clear empties or closes the form
+ */
+export function useSave<D>(
+  typed: ReadonlySignal<D>,
+  save: (sent: D) => Promise<boolean>,
+  clear: () => void,
+): { readonly busy: boolean; readonly submit: () => Promise<void> } {
+  const busy = useSignal(false)
+  const submit = async () => {
+    if (busy.peek()) return
+    busy.value = true
+    try {
+      const sent = typed.peek()
+      if ((await save(sent)) && typed.peek() === sent) clear()
+    } finally {
+      busy.value = false
+    }
+  }
+  return { busy: busy.value, submit }
 }
 
 /** The operator's input once typing pauses. @param typingMs length of the pause */
@@ -69,7 +97,9 @@ interface ConfirmProps<T> {
   /** Not possible yet. */
   readonly disabled?: boolean
   readonly run: () => Promise<Answer<T>>
-  /** Called with the answer, after all data of the page were reloaded. */
+  /** Clears what was sent; called before anything else can be typed. */
+  readonly clear?: () => void
+  /** Called with the answer, after all data of the page were read again. */
   readonly onDone?: (data: T) => void
   readonly children?: ComponentChildren
 }
@@ -79,22 +109,31 @@ export function Confirm<T>(props: ConfirmProps<T>) {
   const text = useSignal('')
   const busy = useSignal(false)
   const problem = useSignal<ClientError | null>(null)
-  const close = () => {
+  useEffect(() => {
     text.value = ''
     problem.value = null
-    onClose()
+  }, [open, text, problem])
+  const close = () => {
+    if (!busy.peek()) onClose()
   }
   const run = async () => {
     busy.value = true
+    problem.value = null
     const answer = await props.run()
     busy.value = false
-    if (!answer.ok) {
-      problem.value = answer.error
-      return
-    }
-    close()
-    await reloadAll()
-    props.onDone?.(answer.data)
+    if (answer.ok) {
+      props.clear?.()
+      onClose()
+    } else problem.value = answer.error
+    await reread(answer)
+    if (answer.ok) props.onDone?.(answer.data)
+  }
+  /** Escape closes no dialog whose answer is still to be shown. */
+  const stay = (event: Event) => {
+    if (!busy.peek()) return
+    event.preventDefault()
+    event.stopPropagation()
+    if (event.type === 'close') (event.target as HTMLDialogElement).showModal()
   }
   const ready =
     !disabled && (typed === undefined || typed.some((phrase) => text.value.trim() === phrase.trim()))
@@ -112,21 +151,29 @@ export function Confirm<T>(props: ConfirmProps<T>) {
     </>
   )
   return (
-    <Dialog title={title} open={open} onClose={close} closeWord={pageWords.value.close} actions={actions}>
-      {children}
-      {typed === undefined ? null : (
-        <Field
-          label={words.value.common.typeToConfirm(typed[0]!)}
-          autocomplete="off"
-          spellcheck={false}
-          value={text.value}
-          onType={(value) => (text.value = value)}
-        />
-      )}
-      <p role="alert" class="problem">
-        {problem.value === null ? null : refusalOf(problem.value)}
-      </p>
-    </Dialog>
+    <div class="confirm" {...{ onCancelCapture: stay, onCloseCapture: stay }}>
+      <Dialog
+        title={title}
+        open={open || busy.value}
+        onClose={close}
+        closeWord={pageWords.value.close}
+        actions={actions}
+      >
+        {children}
+        {typed === undefined ? null : (
+          <Field
+            label={words.value.common.typeToConfirm(typed[0]!)}
+            autocomplete="off"
+            spellcheck={false}
+            value={text.value}
+            onType={(value) => (text.value = value)}
+          />
+        )}
+        <p role="alert" class="problem">
+          {problem.value === null ? null : refusalOf(problem.value)}
+        </p>
+      </Dialog>
+    </div>
   )
 }
 
@@ -156,12 +203,13 @@ export function Ask<T>({ ask, kind, pressed, children, ...confirm }: AskProps<T>
 }
 
 interface BusyProps {
+  readonly kind?: 'primary'
   readonly run: () => Promise<unknown>
   readonly children: ComponentChildren
 }
 
 /** A button that is busy until its action is done. */
-export function BusyButton({ run, children }: BusyProps) {
+export function BusyButton({ run, ...rest }: BusyProps) {
   const busy = useSignal(false)
   const press = async () => {
     busy.value = true
@@ -171,11 +219,7 @@ export function BusyButton({ run, children }: BusyProps) {
       busy.value = false
     }
   }
-  return (
-    <Button busy={busy.value} onClick={() => void press()}>
-      {children}
-    </Button>
-  )
+  return <Button {...rest} busy={busy.value} onClick={() => void press()} />
 }
 
 // Gives a person a role of the event, or removes it.
@@ -198,12 +242,12 @@ export const assignRole = (
   act(
     client.assignRole({ user_id: userId, role, ...(before === undefined ? {} : { seen: before }) }),
     assignedText,
-    {
+    () => ({
       group: 'role',
       ...(before === undefined
         ? {}
         : { action: { name: words.value.schedule.undo, run: () => void assignRole(userId, before, role) } }),
-    },
+    }),
   )
 
 const assignedText = ({ role }: Assigned): string =>

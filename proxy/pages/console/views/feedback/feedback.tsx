@@ -8,7 +8,7 @@ import { useCallback, useEffect, useLayoutEffect, useMemo, useRef } from 'preact
 import { date } from '../../clock.ts'
 import { loadGround, route } from '../../map/ground.ts'
 import { kmOnRoute, placeName } from '../../map/place-words.tsx'
-import { Ask, useSettled } from '../../parts/actions.tsx'
+import { Ask, BusyButton, useSettled } from '../../parts/actions.tsx'
 import { Choice, Field, SearchField } from '../../parts/fields.tsx'
 import { Icon } from '../../parts/icon.tsx'
 import { PagedList } from '../../parts/paged-list.tsx'
@@ -531,9 +531,9 @@ function Note({ item }: { readonly item: Item }) {
           {now.begun === stored ? null : <p class="warn-text small">{messages.noteConflict(stored ?? '')}</p>}
           {now.begun === stored ? <p class="small">{messages.noteTyped}</p> : null}
           <p class="row">
-            <Button kind="primary" onClick={() => void saveNote(item, now)}>
+            <BusyButton kind="primary" run={() => saveNote(item, now)}>
               {words.value.common.save}
-            </Button>
+            </BusyButton>
             <Button onClick={() => keepTyped(item.id, null)}>{pageWords.value.cancel}</Button>
           </p>
         </>

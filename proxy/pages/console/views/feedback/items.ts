@@ -1,8 +1,6 @@
 /** Feedback items as operators see them, and their triage. */
 import type { Answer, Data } from '#shared/client/index.ts'
-import { showToast, type ToastOptions } from '../../../design/toast.tsx'
 import { act } from '../../parts/actions.tsx'
-import { reloadAll } from '../../resource.ts'
 import { client, atSignOut } from '../../session.ts'
 import { nameOf, pair, words } from '../../words.ts'
 import { signal } from '@preact/signals'
@@ -37,24 +35,6 @@ export function totalOf(list: Data<'listFeedback'>, status: Status | ''): number
   return status === '' ? STATUSES.reduce((sum, each) => sum + counts[each], 0) : counts[status]
 }
 
-/**
- * Changes an item on the condition that it still is as the operator saw it. On a conflict nothing is changed:
- * the item is read again, and the operator is informed.
- */
-async function change(
-  id: number,
-  call: Promise<Answer<Item>>,
-  message: (data: Item) => string,
-  more?: (data: Item) => Pick<ToastOptions, 'action' | 'group'>,
-): Promise<Item | null> {
-  const answer = await call
-  if (answer.ok || answer.error.status !== 409)
-    return act(Promise.resolve(answer), message, answer.ok ? more?.(answer.data) : undefined)
-  await reloadAll()
-  showToast(words.value.feedback.conflict(id), { warning: true })
-  return null
-}
-
 type Shown = Partial<Pick<Item, 'status' | 'admin_note'>>
 
 /** The fields that an action changed, for undo. */
@@ -82,8 +62,7 @@ export async function triage(
   const { seen, ...note } = typed === undefined ? {} : changeOfNote(item.admin_note, typed)
   const call = client.updateFeedback({ id, status, ...note, seen: { status: item.status, ...seen } })
   let done: Change | null = null
-  await change(
-    id,
+  await act(
     typed === undefined ? call : afterAnswer(id, typed, call),
     (data) => (typed === undefined ? moved(data) : `${moved(data)}. ${words.value.feedback.noteSaved}`),
     (data) => {
@@ -111,12 +90,11 @@ export function takeBack({ id, before, after, typed }: Change): Promise<Item | n
     if (answer.ok && typed !== undefined && !typedNotes.value.has(id)) keepTyped(id, typed)
     return answer
   }
-  return change(id, typedAgain(), moved, () => ({ group: 'triage' }))
+  return act(typedAgain(), moved, () => ({ group: 'triage' }))
 }
 
 export const saveNote = ({ id, admin_note: stored }: Item, typed: TypedNote): Promise<Item | null> =>
-  change(
-    id,
+  act(
     afterAnswer(id, typed, client.updateFeedback({ id, ...changeOfNote(stored, typed) })),
     () => words.value.feedback.noteSaved,
     (data) => {

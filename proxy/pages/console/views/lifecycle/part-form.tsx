@@ -8,7 +8,7 @@ import { useSignal } from '@preact/signals'
 import type { ComponentChildren } from 'preact'
 import { date, instantOf, localTime } from '../../clock.ts'
 import { type EventSettings as Settings, readEvent } from '../../event.ts'
-import { warn } from '../../parts/actions.tsx'
+import { useSave, warn } from '../../parts/actions.tsx'
 import { refusalOf } from '../../parts/panel.tsx'
 import type { Resource } from '../../resource.ts'
 import { pair, words } from '../../words.ts'
@@ -65,44 +65,45 @@ export function useEditing<V extends object>(
     readonly saved?: string
   },
 ): Editing<V> {
-  const draft = useSignal<{ readonly seen: V; readonly value: V; readonly since: number } | null>(null)
-  /** The version to save under: that of the settings when editing began, or after a failed save. */
-  const version = useSignal(0)
-  const busy = useSignal(false)
-  const value = draft.value?.value ?? stored
+  const draft = useSignal<V | null>(null)
+  /**
+   * What the edit starts from: the stored values, the version of their part, and the version to save under.
+   * The last one is newer after a failed save.
+   */
+  const base = useSignal({ seen: stored, since: 0, version: 0 })
+  const value = draft.value ?? stored
+  const baseOf = (seen: V, of: Settings) => ({ seen, since: of[part].version, version: of.version })
   const close = () => {
     draft.value = null
   }
-  const submit = async () => {
-    busy.value = true
-    const answer = await save(value, draft.value === null ? settings.version : version.value)
+  const saveDraft = async (typed: V | null): Promise<boolean> => {
+    const sent = typed ?? stored
+    const answer = await save(sent, typed === null ? settings.version : base.value.version)
     // Reload only the settings: filling in several forms must not exhaust the rate limit.
     await from.reload()
-    busy.value = false
     if (answer.ok) {
-      close()
+      base.value = baseOf(sent, answer.data)
       showToast(saved, { forMs: TOAST_MS })
-      await readEvent()
-      return
+      void readEvent()
+    } else {
+      warn(answer.error, refusalOf)
+      const fresh = from.value.value
+      if (fresh !== null) base.value = { ...base.value, version: fresh.version }
     }
-    warn(answer.error, refusalOf)
-    const fresh = from.value.value
-    if (fresh !== null) version.value = fresh.version
+    return answer.ok
   }
-  const { seen = null, since = 0 } = draft.value ?? {}
+  const { seen, since, version } = base.value
   return {
     value,
     change: (by) => {
-      if (draft.value === null) version.value = settings.version
-      draft.value = {
-        seen: stored,
-        since: settings[part].version,
-        ...draft.value,
-        value: { ...value, ...by },
-      }
+      if (draft.peek() === null) base.value = baseOf(stored, settings)
+      draft.value = { ...(draft.peek() ?? stored), ...by }
     },
-    overtaken: settings[part].version > since && version.value >= settings[part].version ? seen : null,
-    form: { isTouched: draft.value !== null, busy: busy.value, submit, close },
+    overtaken:
+      draft.value !== null && settings[part].version > since && version >= settings[part].version
+        ? seen
+        : null,
+    form: { isTouched: draft.value !== null, ...useSave(draft, saveDraft, close), close },
   }
 }
 

@@ -9,7 +9,7 @@ import { showToast } from '../../../design/toast.tsx'
 import { clock, date } from '../../clock.ts'
 import { event } from '../../event.ts'
 import { messageText, status } from '../../live.ts'
-import { BusyButton, Confirm, warn } from '../../parts/actions.tsx'
+import { Confirm, useSave, warn } from '../../parts/actions.tsx'
 import { Field } from '../../parts/fields.tsx'
 import { absenceOf, PanelFrom, refusalOf } from '../../parts/panel.tsx'
 import type { Resource } from '../../resource.ts'
@@ -71,24 +71,22 @@ function Controls({ current }: { readonly current: Current }) {
         ? { status: next, message: texts[ownLanguage()] ?? '', messages: withoutEmpty(texts), seen }
         : { status: next, seen },
     )
-  const done = () => {
+  const clear = () => {
     typed.value = null
-    void readBack()
   }
   const edit = () => {
     begun.value = seenOf(current)
     typed.value = shown
   }
-  const update = async () => {
+  const update = async (): Promise<boolean> => {
     const answer = await send('paused', begun.value)
-    if (answer.ok) done()
-    else {
-      warn(answer.error, refusalOf)
-      // After a conflict the operator sees the other message, and may replace it.
-      if (answer.error.status === 409) await readBack()
-      begun.value = seenOf(status.value ?? current)
-    }
+    if (!answer.ok) warn(answer.error, refusalOf)
+    // After a conflict the operator sees the other message, and may replace it.
+    if (answer.ok || answer.error.status === 409) await readBack()
+    begun.value = seenOf(answer.ok ? answer.data : (status.value ?? current))
+    return answer.ok
   }
+  const form = useSave(typed, update, clear)
   // The change took effect although its response was lost, or another operator made it: close the
   // confirmation.
   useEffect(() => {
@@ -107,8 +105,10 @@ function Controls({ current }: { readonly current: Current }) {
       <div class="row">
         {paused && typed.value !== null ? (
           <>
-            <BusyButton run={update}>{words.value.common.save}</BusyButton>
-            <Button onClick={() => (typed.value = null)}>{pageWords.value.cancel}</Button>
+            <Button busy={form.busy} onClick={() => void form.submit()}>
+              {words.value.common.save}
+            </Button>
+            <Button onClick={clear}>{pageWords.value.cancel}</Button>
           </>
         ) : (
           <>
@@ -127,7 +127,8 @@ function Controls({ current }: { readonly current: Current }) {
         isWithout={Object.keys(withoutEmpty(texts)).length === 0}
         run={send}
         onClose={() => (asked.value = null)}
-        onDone={done}
+        clear={clear}
+        onDone={() => void readBack()}
       />
     </div>
   )
@@ -186,20 +187,20 @@ interface QuestionProps {
   readonly isWithout: boolean
   readonly run: (next: Next) => ReturnType<typeof client.setStatus>
   readonly onClose: () => void
+  readonly clear: () => void
   readonly onDone: () => void
 }
 
-function Question({ asked, fields, isWithout, run, onClose, onDone }: QuestionProps) {
+function Question({ asked, fields, isWithout, run, ...rest }: QuestionProps) {
   const messages = words.value.lifecycle
   const resumes = asked === 'active'
   return (
     <Confirm
       title={resumes ? messages.resumeTitle : messages.pauseTitle}
       open={asked !== null}
-      onClose={onClose}
       button={resumes ? messages.resume : messages.pause}
       run={() => run(resumes ? 'active' : 'paused')}
-      onDone={onDone}
+      {...rest}
     >
       <p>{resumes ? messages.resumeText : messages.pauseText}</p>
       {asked === 'paused' ? (

@@ -197,10 +197,8 @@ function Send() {
             ...(force.value ? { force: true } : {}),
           })
         }
-        onDone={({ recipients }) => {
-          clearDraft()
-          showToast(pair(messages.sent, figure(recipients)), { forMs: 8_000 })
-        }}
+        clear={clearDraft}
+        onDone={({ recipients }) => showToast(pair(messages.sent, figure(recipients)), { forMs: 8_000 })}
       >
         {asking.value ? (
           <>

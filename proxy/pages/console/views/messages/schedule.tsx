@@ -5,7 +5,7 @@ import { useLayoutEffect, useRef } from 'preact/hooks'
 import { comingDay, dayOf, hourText, instantOf, minute, now, shortDay } from '../../clock.ts'
 import { event } from '../../event.ts'
 import { status } from '../../live.ts'
-import { act } from '../../parts/actions.tsx'
+import { act, useSave } from '../../parts/actions.tsx'
 import { Choice, Field } from '../../parts/fields.tsx'
 import { Listed } from '../../parts/paged-list.tsx'
 import { PanelFrom, absenceOf } from '../../parts/panel.tsx'
@@ -19,8 +19,6 @@ import { pageWords } from '../../../frame/language.ts'
 
 const EVERY_MS = 60_000
 const REMINDERS = { cause: 'notification', limit: 20 } as const
-/** No existing reminder is being edited. A new reminder has its own form (`Additions`). */
-const NONE = ''
 
 /** The event's period. Unbounded until it is known. */
 function useBounds(): Bounds {
@@ -45,7 +43,8 @@ export function Schedule() {
   const plan = useResource(client.readNotifications, EVERY_MS, 'notifications')
   const reminders = useResource(client.listMessages, EVERY_MS, 'reminders', REMINDERS)
   const bounds = useBounds()
-  const edited = useSignal(NONE)
+  /** As it was when editing began. A new reminder has its own form (`Additions`). */
+  const edited = useSignal<Slot | null>(null)
   const messages = words.value.schedule
   return (
     <PanelFrom title={messages.title} kind="schedule" from={plan}>
@@ -53,17 +52,17 @@ export function Schedule() {
         <>
           <Rests />
           <Listed>
-            {inOrder(slots, bounds).map((dated, _, all) =>
-              dated.slot.id === edited.value ? (
+            {inOrder(withEdited(slots, edited.value), bounds).map((dated, _, all) =>
+              dated.slot.id === edited.value?.id ? (
                 <li key={dated.slot.id}>
-                  <SlotForm slot={dated.slot} bounds={bounds} onClose={() => (edited.value = NONE)} />
+                  <SlotForm slot={edited.value} bounds={bounds} onClose={() => (edited.value = null)} />
                 </li>
               ) : (
                 <SlotRow
                   key={dated.slot.id}
                   {...dated}
                   state={stateOf(dated, all, reminders.value.value?.items)}
-                  onEdit={() => (edited.value = dated.slot.id)}
+                  onEdit={() => (edited.value = dated.slot)}
                 />
               ),
             )}
@@ -74,6 +73,10 @@ export function Schedule() {
     </PanelFrom>
   )
 }
+
+/** What an operator edits stays in the list, even if somebody else has removed it. */
+const withEdited = (slots: readonly Slot[], edited: Slot | null): readonly Slot[] =>
+  edited === null || slots.some(({ id }) => id === edited.id) ? slots : [...slots, edited]
 
 /**
  * State of a reminder whose hour has begun. An entry of the sent messages contains the audience but not the
@@ -198,35 +201,28 @@ function SlotForm({ slot, bounds, onClose }: Props) {
   const messages = words.value.schedule
   const form = useRef<HTMLFormElement>(null)
   const draft = useSignal<Slot>(slot ?? newSlot())
-  const busy = useSignal(false)
-  const before = useRef(slot)
+  const seen = useRef(slot)
   // In a layout effect: a later one would take the focus from where the operator has moved it.
   useLayoutEffect(() => {
     form.current!.scrollIntoView({ block: 'start' })
     form.current!.querySelector('textarea')!.focus({ preventScroll: true })
   }, [])
   const change = (fields: Partial<Slot>) => (draft.value = { ...draft.value, ...fields })
-  const submit = async () => {
-    busy.value = true
-    const { id, text, ...rest } = draft.value
-    const { en, ...others } = text
+  const save = ({ id, text: { en, ...others }, ...rest }: Slot): Promise<boolean> => {
     const english = en?.trim() ?? ''
-    const saved = await saveSlot(
+    return saveSlot(
       {
         ...rest,
-        id: id === '' ? newSlotId(rest) : id,
+        id: seen.current?.id ?? (id || newSlotId(rest)),
         dates: rest.dates === null ? null : [...new Set(rest.dates)].toSorted(),
         text: { ...others, ...(english === '' ? {} : { en: english }) },
       },
-      before.current,
+      seen,
     )
-    // After a conflict the operator has seen the other version, and may replace it.
-    if (!saved) before.current = await readSlot(id)
-    busy.value = false
-    if (saved) onClose()
   }
+  const { busy, submit } = useSave(draft, save, onClose)
   const remove = async (removed: Slot) => {
-    if (await removeSlot(removed, textOf(removed))) onClose()
+    if (await removeSlot(removed)) onClose()
   }
   return (
     <form
@@ -251,11 +247,13 @@ function SlotForm({ slot, bounds, onClose }: Props) {
       </label>
       <Sending draft={draft.value} bounds={bounds} isNew={slot === null} />
       <div class="row wide">
-        <Button kind="primary" type="submit" busy={busy.value}>
+        <Button kind="primary" type="submit" busy={busy}>
           {words.value.common.save}
         </Button>
         <Button onClick={onClose}>{pageWords.value.close}</Button>
-        {slot === null ? null : <Button onClick={() => void remove(slot)}>{messages.remove}</Button>}
+        {seen.current === null ? null : (
+          <Button onClick={() => void remove(seen.current!)}>{messages.remove}</Button>
+        )}
       </div>
     </form>
   )
@@ -493,16 +491,20 @@ function newSlotId({ hour, dates }: Pick<Slot, 'hour' | 'dates'>): string {
 
 type Change = (slots: readonly Slot[]) => readonly Slot[]
 
-/**
- * Reads the current list first, so that changes of other operators are kept.
- * @param before the reminder as the operator saw it; null: a new one
- */
-async function change(before: Slot | null, made: Change): ReturnType<typeof client.setNotifications> {
+/** The reminder as the operator saw it; null: a new one. After a conflict the operator may replace the other version. */
+interface Seen {
+  current: Slot | null
+}
+
+/** Reads the current list first, so that changes of other operators are kept. */
+async function change(seen: Seen, made: Change): ReturnType<typeof client.setNotifications> {
   const plan = await client.readNotifications()
   if (!plan.ok) return plan
-  const { slots, changed_at: seen } = plan.data
+  const { slots, changed_at } = plan.data
+  const before = seen.current
   const stored = slots.find(({ id }) => id === before?.id)
-  if (before !== null && JSON.stringify(stored) !== JSON.stringify(before))
+  if (before !== null && JSON.stringify(stored) !== JSON.stringify(before)) {
+    seen.current = stored ?? null
     return {
       ok: false,
       error: {
@@ -511,34 +513,34 @@ async function change(before: Slot | null, made: Change): ReturnType<typeof clie
         message: words.value.schedule.changed(stored && textOf(stored)),
       },
     }
-  return client.setNotifications({ slots: [...made(slots)], seen })
+  }
+  return client.setNotifications({ slots: [...made(slots)], seen: changed_at })
 }
 
-/** The current version of a reminder; null: it does not exist. */
-async function readSlot(id: string): Promise<Slot | null> {
-  const plan = await client.readNotifications()
-  return (plan.ok && plan.data.slots.find((slot) => slot.id === id)) || null
-}
-
-/**
- * @param before as in `change`
- * @returns whether it was saved
- */
-const saveSlot = async (slot: Slot, before: Slot | null): Promise<boolean> =>
-  (await act(
-    change(before, (slots) =>
-      before === null ? [...slots, slot] : slots.map((stored) => (stored.id === slot.id ? slot : stored)),
+/** @returns whether it was saved */
+async function saveSlot(slot: Slot, seen: Seen): Promise<boolean> {
+  const plan = await act(
+    change(seen, (slots) =>
+      slots.some(({ id }) => id === slot.id)
+        ? slots.map((stored) => (stored.id === slot.id ? slot : stored))
+        : [...slots, slot],
     ),
     () => words.value.common.saved,
-  )) !== null
+  )
+  if (plan !== null) seen.current = plan.slots.find(({ id }) => id === slot.id) ?? null
+  return plan !== null
+}
 
 /** Removes a reminder; this can be undone. @returns whether it was removed */
-async function removeSlot(slot: Slot, text: string): Promise<boolean> {
+async function removeSlot(slot: Slot): Promise<boolean> {
   const messages = words.value.schedule
   const done = await act(
-    change(slot, (slots) => slots.filter(({ id }) => id !== slot.id)),
-    () => pair(messages.removed, text),
-    { action: { name: messages.undo, run: () => void saveSlot(slot, null) }, group: 'schedule' },
+    change({ current: slot }, (slots) => slots.filter(({ id }) => id !== slot.id)),
+    () => pair(messages.removed, textOf(slot)),
+    () => ({
+      action: { name: messages.undo, run: () => void saveSlot(slot, { current: null }) },
+      group: 'schedule',
+    }),
   )
   return done !== null
 }

@@ -413,7 +413,10 @@ function SetStatus({ person: { userId, participant_status: seen } }: Pick<Action
     act(
       client.setUserStatus({ userId, status, seen: before }),
       (data) => pair(messages.columns.state, messages.status[data.participant_status]),
-      { group: 'status', action: { name: words.value.schedule.undo, run: () => void set(before, status) } },
+      () => ({
+        group: 'status',
+        action: { name: words.value.schedule.undo, run: () => void set(before, status) },
+      }),
     )
   return (
     <SavedChoice

@@ -4,7 +4,7 @@ import { figure } from '#shared/locales/units.ts'
 import { Button } from '../../../design/button.tsx'
 import { showToast } from '../../../design/toast.tsx'
 import { ago, date } from '../../clock.ts'
-import { Ask, BusyButton, ROLES, act, assignRole } from '../../parts/actions.tsx'
+import { Ask, BusyButton, ROLES, act, assignRole, useSave } from '../../parts/actions.tsx'
 import { Choice, Field } from '../../parts/fields.tsx'
 import { PagedList } from '../../parts/paged-list.tsx'
 import { Await, PanelFrom } from '../../parts/panel.tsx'
@@ -346,19 +346,19 @@ function MakeToken() {
   const name = useSignal('')
   const tier = useSignal<Role>('volunteer')
   const made = useSignal<Data<'makeToken'> | null>(null)
-  const make = async () => {
-    const answer = await act(client.makeToken({ name: name.value, role: tier.value }))
-    if (answer === null) return
-    made.value = answer
-    name.value = ''
+  const make = async (typed: string): Promise<boolean> => {
+    const answer = await act(client.makeToken({ name: typed, role: tier.value }))
+    if (answer !== null) made.value = answer
+    return answer !== null
   }
+  const { busy, submit } = useSave(name, make, () => (name.value = ''))
   return (
     <>
       <form
         class="event-form"
         onSubmit={(submitted) => {
           submitted.preventDefault()
-          void make()
+          void submit()
         }}
       >
         <Field
@@ -376,7 +376,9 @@ function MakeToken() {
           onChoose={(role) => (tier.value = role)}
         />
         <div class="row">
-          <Button type="submit">{messages.makeToken}</Button>
+          <Button type="submit" busy={busy}>
+            {messages.makeToken}
+          </Button>
         </div>
       </form>
       {made.value === null ? null : (

@@ -9,18 +9,17 @@ import { listFeedback, readBoard } from '#services/feedback-media/feedback/repor
 import { listMessages } from '#services/line-bot/sending/read-messages.ts'
 import type { UserSort } from '#shared/contracts/reports.ts'
 import type { ServiceContext } from '#shared/service/context.ts'
-import { createPseudonyms } from '#shared/service/security/pseudonyms.ts'
 import { rejection } from '#tests/helpers/rejection.ts'
 
 const page = { limit: 50, cursor: 'forged' }
 const usersBy = (sort: UserSort) => (context: ServiceContext) => listUsers(context, { ...page, sort }, null)
 const LISTS: Record<string, (context: ServiceContext) => Promise<unknown>> = {
   'dead letters': (context) => listDeadLetters(context, page),
-  roles: (context) => listRoles(context, page, null),
+  roles: (context) => listRoles(context, page),
   'pilgrims by id': usersBy('userId'),
   'pilgrims by distance': usersBy('km'),
   audit: (context) => listAudit(context, page),
-  surveys: (context) => listSurveys(context, page, null),
+  surveys: (context) => listSurveys(context, page),
   feedback: (context) => listFeedback(context, page, { role: 'owner', name: 'owner' } as never),
   board: (context) => readBoard(context, page),
   messages: (context) => listMessages(context, page),
@@ -38,8 +37,7 @@ test.each(Object.entries(LISTS))('the list of %s asks no store', async (_name, l
         },
       },
     )
-  const pseudonyms = createPseudonyms({ identity: 'open', tokens: [] })
-  const context = { db: untouched('db'), kv: untouched('kv'), config: {}, now: Date.now, pseudonyms }
+  const context = { db: untouched('db'), kv: untouched('kv'), config: {}, now: Date.now }
   const refusal = await rejection((async () => list(context as never))())
   expect(refusal).toMatchObject({ httpStatus: 400 })
   expect(asked).toEqual([])

@@ -171,6 +171,7 @@ export interface Verified {
   readonly counts: Counts
   /** Bytes of the rows as text. A database takes less than three times as many. */
   readonly rowBytes: number
+  /** Counters of the kv's partitions. */
   readonly lives: readonly PartitionCounters[]
   /** Generations of erased people, by hash. */
   readonly erased: readonly Erased[]
@@ -183,6 +184,7 @@ const ErasureRow = z.object({
   stands: z.boolean().default(false),
 })
 
+/** Kinds of lines that describe the archive. */
 const DESCRIPTIVE = new Set(['backup', 'lives', 'end'])
 
 /**

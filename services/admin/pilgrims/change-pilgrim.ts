@@ -1,7 +1,7 @@
 /** Operators' changes to a pilgrim: any status, the palanquin, the role, trackers and links. */
-import { and, asc, eq, gt, sql } from 'drizzle-orm'
+import { and, eq, asc, gt } from 'drizzle-orm'
 import { type Acting, audit } from '#shared/service/security/audit-log.ts'
-import { type Operator, ROLE_LEVEL } from '#shared/service/security/admin-auth.ts'
+import { ROLE_LEVEL } from '#shared/service/security/admin-auth.ts'
 import { isClaim } from '#shared/service/security/claims.ts'
 import type { ServiceContext } from '#shared/service/context.ts'
 import type { ParticipantStatusAnswer } from '#shared/contracts/profile.ts'
@@ -169,10 +169,8 @@ async function isKnown(tx: Tx, userId: string): Promise<boolean> {
   return found.length > 0
 }
 
-export function listRoles({ db, pseudonyms }: ServiceContext, query: PageQuery, operator: Operator | null) {
-  const ids = pseudonyms.orderFor(operator)
-  const place = sql.raw(ids.sql('role_assignments.user_id'))
-  return readPage(
+export const listRoles = ({ db }: ServiceContext, query: PageQuery) =>
+  readPage(
     'roles',
     [UserId],
     query,
@@ -182,8 +180,8 @@ export function listRoles({ db, pseudonyms }: ServiceContext, query: PageQuery, 
           .select({ assignment: roleAssignments, displayName: pilgrims.displayName })
           .from(roleAssignments)
           .leftJoin(pilgrims, eq(pilgrims.userId, roleAssignments.userId))
-          .where(after === null ? undefined : gt(place, ids.of(after[0])))
-          .orderBy(asc(place))
+          .where(gt(roleAssignments.userId, after?.[0] ?? ''))
+          .orderBy(asc(roleAssignments.userId))
           .limit(limit),
       ),
     ({ assignment, displayName }) => ({
@@ -195,7 +193,6 @@ export function listRoles({ db, pseudonyms }: ServiceContext, query: PageQuery, 
     }),
     ({ assignment }) => [assignment.userId],
   )
-}
 
 /**
  * Whether a pilgrim has pending points and no row yet, so that an operator's write has to create it.

@@ -39,6 +39,7 @@ export async function readTimeline(context: ServiceContext): Promise<Timeline> {
   }
 }
 
+/** Changes of the event itself, from the audit log. */
 async function readEntries({ event, db, now }: ServiceContext): Promise<TimelineEntry[]> {
   const rows = await db.read(() =>
     db.orm

@@ -14,7 +14,6 @@ import {
   type Submission,
   type Verdict,
 } from '#shared/stores/kv/kv.ts'
-import { activity } from '#shared/stores/schema/tables.ts'
 import { MEMORY_CEILING } from '../admission.ts'
 import type { Count } from '../ledger/counters.ts'
 import { readablePoints } from '../point.ts'
@@ -40,15 +39,14 @@ interface RedoOptions {
 }
 
 export function createRedo(options: RedoOptions) {
-  const { redoLog, refill, neededMs, log, kv, db } = options
+  const { redoLog, refill, neededMs, log, kv } = options
   // Also what the last process knew: the kv may lose its points while no tracking process runs.
   const known = redoLog.knownKv()
   let servers: ReadonlySet<string> | null = known === null ? null : new Set(known.servers)
   const epochs = new Map(known?.epochs)
   let isNoted = known !== null
-  let isIdentified = false
-  /** Partitions that may have lost points, with the epoch that had them; '': not known. */
-  let due = new Map<number, string>()
+  /** Partitions that may have lost points. */
+  let due = new Set<number>()
   let isOpen = true
 
   async function check(): Promise<void> {
@@ -56,21 +54,13 @@ export function createRedo(options: RedoOptions) {
     const isOther = servers !== null && running.some((server) => !servers!.has(server))
     for (const [partition, { epoch }] of counters.entries()) {
       const before = epochs.get(partition)
-      if (isOther || (before !== undefined && before !== epoch))
-        due.set(partition, due.get(partition) ?? before ?? '')
+      if (isOther || (before !== undefined && before !== epoch)) due.add(partition)
       if (epoch === '' || epoch === before) continue
       epochs.set(partition, epoch)
       isNoted = false
     }
     if (isOther) isNoted = false
     servers = new Set(running)
-  }
-
-  async function identify(): Promise<void> {
-    if (isIdentified) return
-    const [row] = await db.read(() => db.orm.select({ eventId: activity.eventId }).from(activity))
-    await redoLog.identify(row!.eventId!)
-    isIdentified = true
   }
 
   /** Only once the kv has all points: until then the next process must restore them, too. */
@@ -85,14 +75,14 @@ export function createRedo(options: RedoOptions) {
   }
 
   async function redo(): Promise<void> {
-    const lost = due
-    due = new Map()
+    const partitions = due
+    due = new Set()
     try {
       await refill()
-      const points = await giveAgain(options, lost, () => isOpen)
+      const points = await giveAgain(options, partitions, () => isOpen)
       if (points > 0) log.warn('the kv had lost points, and was given them again', { points })
     } catch (error) {
-      due = new Map([...due, ...lost])
+      due = due.union(partitions)
       throw error
     }
   }
@@ -100,7 +90,6 @@ export function createRedo(options: RedoOptions) {
   let round = 0
   const run = async (): Promise<void> => {
     await check()
-    await identify()
     if (due.size > 0) await redo()
     // A stop may have left something to the next process.
     if (!isOpen) return
@@ -134,7 +123,7 @@ export type Redo = ReturnType<typeof createRedo>
 /** @returns the number of points that the kv no longer had */
 async function giveAgain(
   { kv, db, redoLog, rules, count }: RedoOptions,
-  epochs: ReadonlyMap<number, string>,
+  partitions: ReadonlySet<number>,
   isOpen: () => boolean,
 ): Promise<number> {
   let points = 0
@@ -143,13 +132,12 @@ async function giveAgain(
     if (!isOpen()) break
     const lost = Map.groupBy(page, ({ userId }) => partitionOf(userId, kv.partitions))
     for (const [partition, submissions] of lost) {
-      const epoch = epochs.get(partition)
-      if (epoch === undefined) continue
+      if (!partitions.has(partition)) continue
       // The rest of the kv's memory is reserved for the flush.
       if ((await kv.memoryUse()) >= MEMORY_CEILING)
         throw new KvUnavailable('the kv has no room for lost points')
       const given = await kv.restore(partition, await withoutStored(db, submissions), rules)
-      count(epoch === '' ? 'recovered' : `redone:${partition}:${epoch}`, given)
+      count('recovered', given)
       points += given
     }
   }

@@ -85,7 +85,8 @@ export const flushes = pgTable(
 )
 
 /**
- * Dead letters: points that the database refused, with the reason; an operator requeues or drops them.
+ * Dead letters: points that the database refused, with the reason; an operator requeues or drops them. The next flush
+ * stores a requeued one and deletes its row, in one transaction.
  */
 export const deadLetters = pgTable('dead_letters', {
   id: serial().primaryKey(),
@@ -96,7 +97,6 @@ export const deadLetters = pgTable('dead_letters', {
   /** Number of refusals. */
   refusals: integer().notNull().default(1),
   createdAt: instant().notNull(),
-  /** Whether the next flush tries it again. If it stores the point, it deletes the row in the same transaction. */
   requeued: boolean().notNull().default(false),
 })
 
@@ -593,8 +593,6 @@ export const activity = pgTable('activity', {
   messages: jsonb().$type<Record<string, string>>(),
   changedAt: instant().notNull(),
   changedBy: text(),
-  /** Identity of the event, also in its backups. Redo files name it, so that no other event gets their points. */
-  eventId: uuid().defaultRandom(),
 })
 
 /** Progress of the end of the event: one row, created at the end. */
@@ -625,7 +623,6 @@ export const erasures = pgTable('erasures', {
   /** SHA-1 of the user id, in hex. */
   userHash: text().primaryKey(),
   generation: integer().notNull(),
-  /** Time of the erasure, by the clock of the erasing process; after a new consent, the time set by `beginAnew`. */
   erasedAt: instant().notNull(),
   /** Whether nothing of the person is accepted, because they have not consented again. */
   stands: boolean().notNull().default(false),
@@ -862,7 +859,7 @@ export const pushDeliveries = pgTable(
 
 /**
  * The description of the event: each change of a part adds a row. The latest row of a part is its value; older rows
- * show what has changed since a version.
+ * show what has changed since a version, up to 250 kB of them.
  */
 export const eventSettings = pgTable(
   'event_settings',

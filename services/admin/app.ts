@@ -141,7 +141,7 @@ function serveEvent({ serve }: Router, context: ServiceContext): void {
   serve(surveysEndpoint, ({ operator, query, request }) =>
     request.headers.get('accept')?.includes('text/csv')
       ? surveysCsv(context, operator)
-      : listSurveys(context, query),
+      : listSurveys(context, query, operator),
   )
   serve(carbonEndpoint, () => readCarbon(context))
   serve(timelineEndpoint, () => readTimeline(context))
@@ -188,7 +188,7 @@ function servePeople({ serve }: Router, context: ServiceContext, readings: Bound
   serve(eraseUserEndpoint, async ({ operator, params }) =>
     erasureAnswer(await eraseUser(context, operator, params.userId)),
   )
-  serve(rolesEndpoint, ({ query }) => listRoles(context, query))
+  serve(rolesEndpoint, ({ query, operator }) => listRoles(context, query, operator))
   serve(assignRoleEndpoint, ({ operator, body }) => assignRole(context, operator, body))
 }
 

@@ -30,7 +30,6 @@ import { readSchema } from '#shared/stores/db/migrate.ts'
 import { isPicture } from '#shared/stores/objects/pictures.ts'
 import { SOS_PRESSES } from '#shared/stores/objects/spool.ts'
 
-/** The user who runs the command. */
 function operator(): Actor {
   let name = hostname()
   try {

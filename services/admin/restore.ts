@@ -353,9 +353,9 @@ function mergeLaterErasures(
 ): { readonly all: Erased[]; readonly later: Erased[] } {
   const known = new Map(inBackup.map((erasure) => [erasure.userHash, erasure]))
   const later = here
-    .filter(({ userHash: hash, erasedMs, stands }) => {
+    .filter(({ userHash: hash, generation, erasedMs, stands }) => {
       const own = known.get(hash)
-      if (own?.erasedMs === erasedMs) return own.stands === true && stands !== true
+      if (own?.generation === generation && own.stands === true && stands !== true) return true
       return erasedMs > madeMs && erasedMs > (own?.erasedMs ?? 0)
     })
     .map((erasure) => ({

@@ -61,7 +61,7 @@ export function createLineBot(context: ServiceContext): Service {
     return answer
   })
   serve(messagesEndpoint, ({ query }) => listMessages(context, query))
-  serve(leftOutRecipientsEndpoint, ({ query }) => listLeftOut(context, query))
+  serve(leftOutRecipientsEndpoint, ({ query, operator }) => listLeftOut(context, query, operator))
   serve(pushProgressEndpoint, ({ params }) => readProgress(context, params.id))
   serve(menuStatusEndpoint, () => readMenus(context, line))
   serve(deployMenuEndpoint, ({ operator }) => deployMenus(context, line, renderer, operator))

@@ -46,7 +46,7 @@ export function createScheduler(context: ServiceContext): Service {
   const notifications = createNotifications(context)
   const certificates = createCertificateReader(context)
   const maintenance = createMaintenance(context)
-  const backups = createScheduledBackups(context, () => running.size > 0)
+  const backups = createScheduledBackups(context)
   const lastFlush = createLastFlush(context)
   let timer: Timer | undefined
   metrics.gauge('event_buffer_pilgrims', () => kv.bufferSize())
@@ -57,7 +57,6 @@ export function createScheduler(context: ServiceContext): Service {
   })
 
   const run = (waitMs: number): Promise<FlushResult> => {
-    backups.giveWay()
     const flushed = span('flush', {}, () => flush(flushing, waitMs)).finally(() => running.delete(flushed))
     running.add(flushed)
     return flushed

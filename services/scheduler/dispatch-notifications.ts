@@ -11,7 +11,6 @@ import { notificationDispatches } from '#shared/stores/schema/tables.ts'
 const POLL_MS = 30_000
 const HOUR_MS = 3_600_000
 
-/** Dispatches due notifications. @returns the number of slots dispatched */
 export async function dispatchNotifications(context: ServiceContext): Promise<number> {
   const { event, db, now, calendar } = context
   const atMs = now()

@@ -101,7 +101,6 @@ async function reconcileAll(
   await rebuildMap(tx, calendar, differences)
 }
 
-/** The totals of each table, summed over its rows. */
 const TOTALS_OF = {
   reported_sums: `
     SELECT name, sum(amount)::float8 AS amount, sum(carbon_mg)::float8 AS carbon_mg FROM reported_sums
@@ -157,7 +156,6 @@ function compare(
       differences.found(`${table} ${name}: ${was.get(name) ?? 'missing'} → ${is.get(name) ?? 'nothing'}`)
 }
 
-/** The command. @returns its exit code */
 async function main(): Promise<number> {
   const {
     check,

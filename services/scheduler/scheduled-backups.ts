@@ -4,14 +4,14 @@
  * memory is freed. With several schedulers, only one of them does it at a time.
  */
 import { mkdirSync } from 'node:fs'
-import { readdir, rm, stat, statfs } from 'node:fs/promises'
+import { readdir, rm, stat } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { basename, dirname, join } from 'node:path'
 import { readEndProgress } from '#shared/pilgrims/activity-status.ts'
 import { isRecent, machineNow } from '#shared/runtime/clock.ts'
 import { BACKUP_DAYS, type Config, type Environment, environment } from '#shared/runtime/config/config.ts'
 import { errorFields } from '#shared/runtime/log.ts'
-import { FREE_BYTES } from '#shared/service/alerts/health-checks.ts'
+import { FREE_BYTES, freeBytesOf } from '#shared/service/alerts/health-checks.ts'
 import type { ServiceContext } from '#shared/service/context.ts'
 import {
   type BackupSchedule,
@@ -36,10 +36,8 @@ const RETRY_MS = 3_600_000
 const LONGEST_MS = 3_600_000
 const LOCK = 'scheduled-backup'
 const LOCK_MS = 60_000
-/** After this many consecutive interruptions by a flush, the backup counts as failed. */
-const MOST_GIVE_WAYS = 5
-/** Interval at which a running command is checked: whether it must be interrupted, and to renew the lock. */
-const WATCH_MS = 5_000
+/** Interval at which a running command is checked. Within it, a backup can write less than `FREE_BYTES`. */
+const WATCH_MS = 1_000
 const LARGEST_OUTPUT = 2_000
 
 const FAILURES = {
@@ -47,6 +45,8 @@ const FAILURES = {
   failed: 'a scheduled backup could not be checked',
   'not restorable': 'a scheduled backup cannot be restored',
 }
+
+const ALMOST_FULL = 'the disk of the backups is almost full'
 
 const COMMANDS = join(import.meta.dir, '../admin')
 
@@ -178,59 +178,45 @@ function restorableOf(
 
 type Outcome = 'done' | 'failed' | 'not restorable' | 'gave way'
 
-/** A running command, and how to interrupt it. */
-interface Running {
-  readonly isBackup: boolean
-  end(outcome: Outcome): void
-}
-
 export interface ScheduledBackups {
   /** Does what is due. Never rejects. */
   look(): Promise<void>
   start(): void
   stop(): Promise<void>
-  /** Interrupts a backup that holds the only connection of an embedded database; it is retried later. */
-  giveWay(): void
 }
 
-/** @param isFlushing whether this process flushes */
-export function createScheduledBackups(context: ServiceContext, isFlushing: () => boolean): ScheduledBackups {
+export function createScheduledBackups(context: ServiceContext): ScheduledBackups {
   const { config, db, kv, log, metrics, stopwatch } = context
   const { backup } = config
-  /** With a single connection, a flush has to wait while a backup reads the database. */
-  const isEmbedded = config.databaseUrl === ''
   const sinceStart = stopwatch()
-  let running: Running | null = null
+  /** Interrupts the running command. */
+  let interrupt: ((outcome: Outcome, why?: string) => void) | null = null
   let isStopping = false
   let isResumed = false
-  /** Consecutive backups that were interrupted by a flush. */
-  let givenWay = 0
 
-  const mayRun = async (isBackup: boolean): Promise<boolean> =>
-    !isStopping &&
-    !(isBackup && isEmbedded && isFlushing()) &&
-    (await readEndProgress(db))?.flush !== 'running'
+  const mayRun = async (): Promise<boolean> => (await readEndProgress(db))?.flush !== 'running' && !isStopping
 
   /** Runs a command to its end, unless it is interrupted. */
   const run = async (command: 'backup' | 'restore', path: string): Promise<Outcome> => {
     const isBackup = command === 'backup'
     const args = isBackup ? ['--to', path] : ['--check', '--from', path]
-    if (!(await mayRun(isBackup))) return 'gave way'
+    if (!(await mayRun())) return 'gave way'
     const child = Bun.spawn(withLowPriority([join(COMMANDS, `${command}.ts`), ...args]), {
       env: environmentOf(config, environment()),
       stdio: ['ignore', 'ignore', 'pipe'],
     })
     let outcome = null as Outcome | null
-    running = {
-      isBackup,
-      end(as) {
-        outcome ??= as
-        child.kill('SIGKILL')
-      },
+    let reason = ''
+    interrupt = (as, why = '') => {
+      if (outcome !== null) return
+      outcome = as
+      reason = why
+      child.kill('SIGKILL')
     }
-    const timeout = setTimeout(() => running?.end('failed'), LONGEST_MS)
+    const timeout = setTimeout(() => interrupt?.('failed'), LONGEST_MS)
     const watch = repeated(log, 'a running backup cannot be watched', WATCH_MS, async () => {
-      if (!(await mayRun(isBackup))) running?.end('gave way')
+      if ((await freeBytesOf(dirname(path))) < FREE_BYTES) interrupt?.('failed', ALMOST_FULL)
+      if (!(await mayRun())) interrupt?.('gave way')
     })
     watch.start(false)
     try {
@@ -238,35 +224,26 @@ export function createScheduledBackups(context: ServiceContext, isFlushing: () =
       const code = await child.exited
       outcome ??= code === 0 ? 'done' : code === CANNOT_RESTORE ? 'not restorable' : 'failed'
       if (outcome !== 'done') await removeRemains(dirname(path), basename(path))
-      if (isBackup) {
-        givenWay = outcome === 'gave way' && !isStopping ? givenWay + 1 : 0
-        if (givenWay === MOST_GIVE_WAYS) {
-          givenWay = 0
-          log.error('the scheduled backup failed: it takes longer than flushes leave it', {})
-          return 'failed'
-        }
-      }
       if (outcome === 'failed' || outcome === 'not restorable')
         log.error(FAILURES[isBackup ? 'backup' : outcome], {
           code: child.signalCode ?? code,
-          said: said.slice(-LARGEST_OUTPUT),
+          said: reason || said.slice(-LARGEST_OUTPUT),
         })
       return outcome
     } finally {
       clearTimeout(timeout)
-      running = null
+      interrupt = null
       await watch.stop()
     }
   }
 
   const takeBackup = async (dir: string, ms: number): Promise<Outcome> => {
-    const { bavail, bsize } = await statfs(dir)
-    const sizes = await sizesIn(dir)
+    const [free, sizes, database] = await Promise.all([freeBytesOf(dir), sizesIn(dir), databaseBytes(db)])
+    const expected = sizes.size > 0 ? 2 * Math.max(...sizes.values()) : database
     // The journals may be on the same disk, and check-ins need room there.
-    if (bavail * bsize < FREE_BYTES + 2 * Math.max(0, ...sizes.values())) {
-      log.error('the scheduled backup failed: the disk of the backups is almost full', {
-        free: bavail * bsize,
-      })
+    const needed = FREE_BYTES + expected + (config.databaseUrl === '' ? database : 0)
+    if (free < needed) {
+      log.error(`${FAILURES.backup}: ${ALMOST_FULL}`, { free, needed })
       return 'failed'
     }
     return run('backup', join(dir, nameOf(ms)))
@@ -291,7 +268,6 @@ export function createScheduledBackups(context: ServiceContext, isFlushing: () =
     return { newest: newest ?? 'failed', provenMs: null }
   }
 
-  /** @returns the schedule after everything due was done */
   const doWhatIsDue = async (
     { dir, keep, maxBytes }: NonNullable<Config['backup']>,
     before: BackupSchedule,
@@ -378,10 +354,9 @@ export function createScheduledBackups(context: ServiceContext, isFlushing: () =
     start: () => looking.start(),
     async stop() {
       isStopping = true
-      running?.end('gave way')
+      interrupt?.('gave way')
       await looking.stop()
     },
-    giveWay: () => void (running?.isBackup && isEmbedded && running.end('gave way')),
   }
 }
 
@@ -430,6 +405,12 @@ const settingsOf = ({
   S3_ACCESS_KEY_ID: s3.accessKeyId,
   S3_SECRET_ACCESS_KEY: s3.secretAccessKey,
 })
+
+/** Size of the database. Its first backup, which is compressed, is smaller; an embedded one is copied besides. */
+async function databaseBytes({ sql }: Pick<ServiceContext['db'], 'sql'>): Promise<number> {
+  const [row] = await sql<[{ bytes: number }]>`SELECT pg_database_size(current_database())::float8 AS bytes`
+  return row.bytes
+}
 
 const momentsIn = async (dir: string): Promise<number[]> =>
   (await readdir(dir)).map(momentOf).filter((ms) => ms !== null)

@@ -44,6 +44,7 @@ export const DeadLetter = z.object({
   reason: exampleText('new row violates check constraint').describe('The last error message of the database'),
   refusals: z.int(),
   refused_at: Time,
+  requeued: z.boolean().describe('Whether the next flush tries it again'),
 })
 export type DeadLetter = z.infer<typeof DeadLetter>
 
@@ -72,14 +73,13 @@ export const Replayed = z.object({
   id: z.int(),
   outcome: z
     .enum(['replayed', 'erased'])
-    .describe('replayed: pending, the next flush stores it; erased: dropped because the pilgrim was erased'),
+    .describe('replayed: the next flush stores it; erased: dropped because the pilgrim was erased'),
 })
 export type Replayed = z.infer<typeof Replayed>
 
 export const requeueDeadLetterEndpoint = endpoint('POST /api/event/admin/dead-letters/:id/replay', {
   id: 'requeueDeadLetter',
-  summary:
-    'Requeues a dead letter for the next flush; if the database refuses it again, it returns with the new reason',
+  summary: 'Requeues a dead letter: the next flush stores its point, or gives the letter the new reason',
   access: 'manager',
   params: DeadLetterId,
   data: Replayed,

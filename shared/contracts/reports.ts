@@ -46,7 +46,7 @@ export const MAX_ORDERED = 200
 
 export const UsersQuery = PageQuery.extend({
   sort: UserSort.default('userId').describe(
-    `While more than ${MAX_ORDERED} pilgrims have pending points, or the buffer is unavailable, the order goes by the figures of the last flush`,
+    `While more than ${MAX_ORDERED} pilgrims have pending points, or the buffer is unavailable, the order goes by the figures of the last flush. Operators who see pseudonyms get ids in an order that is unrelated to them`,
   ),
   order: z.enum(['asc', 'desc']).optional().describe('Default: asc for userId, desc for figures'),
   search: text(128).optional().describe('Part of a user id or a display name'),

@@ -13,7 +13,6 @@ import { within } from '#shared/runtime/deadline.ts'
 /** Id of the table's single row. */
 export const ACTIVITY_ID = 1
 
-/** Reads the status and its version. */
 export async function readStatus(db: Database): Promise<VersionedStatus> {
   const [row] = await db.read(() => db.orm.select().from(activity).where(eq(activity.id, ACTIVITY_ID)))
   if (row === undefined)
@@ -85,12 +84,10 @@ export async function recordEnd(tx: Tx, endedAt: Date): Promise<void> {
   await tx.orm.insert(ending).values({ id: ENDING_ID, endedAt }).onConflictDoNothing()
 }
 
-/** Records that all points pending at the end are flushed. */
 export async function recordFinalFlush(tx: Tx, flushedAt: Date): Promise<void> {
   await tx.orm.update(ending).set({ flushedAt }).where(eq(ending.id, ENDING_ID))
 }
 
-/** Records the number of achievement cards drawn. */
 export async function recordCards(tx: Tx, { done, total }: { done: number; total: number }): Promise<void> {
   await tx.orm.update(ending).set({ cardsDone: done, cardsTotal: total }).where(eq(ending.id, ENDING_ID))
 }

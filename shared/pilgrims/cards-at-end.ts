@@ -26,7 +26,6 @@ export const stale = (tx: Tx) => {
     OR p.updated_at > c.checked_at - ${tolerance} OR c.checked_at < (SELECT ended_at FROM ending) + ${tolerance})`
 }
 
-/** Counts the cards that the end draws, and how many of them are up to date. */
 export async function countCards({
   db,
 }: {

@@ -12,7 +12,6 @@ import { desc, eq, getTableColumns, type SQL, sql } from 'drizzle-orm'
 /** Whether points of the pilgrim are stored. An invented id has none. */
 export const HAS_POINTS = sql`pilgrim_totals.last_seen IS NOT NULL`
 
-/** Maximum number read. */
 const MOST = 100
 
 /**

@@ -16,7 +16,6 @@ export interface StationedRoute {
   readonly places?: readonly PlaceAlong[]
 }
 
-/** A place along the way, as pages get it. */
 export type PlaceAlong = MapPlaceAlong
 
 const built = new WeakMap<RoutePart, Route>()
@@ -58,7 +57,6 @@ export function placesOn(
     .sort((a, b) => a.route_km - b.route_km)
 }
 
-/** The area within a margin around the route. */
 export const areaAround =
   (route: Route, marginKm: number): InArea =>
   (lat, lng) =>
@@ -66,7 +64,6 @@ export const areaAround =
 
 const shown = new WeakMap<readonly Station[], EventRoute>()
 
-/** The route as pages receive it. */
 export function shownRouteOf({ route, stations, places = [] }: StationedRoute): EventRoute {
   if (route === null) return { version: null, km: 0, lines: [], stations: [] }
   return shown.getOrInsertComputed(stations, () => {

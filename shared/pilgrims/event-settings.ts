@@ -43,7 +43,6 @@ export interface Event {
   /** As set by the owner. */
   readonly ownNames: EventNames
   readonly names: EventNames
-  /** The name in the event's own language. */
   readonly name: string
   readonly nameFor: (language: Language) => string
   readonly language: Language

@@ -22,7 +22,6 @@ import { lockPerson } from './person-lock.ts'
 import { photoCountKey, PHOTO_COUNTS } from './photo-count-cache.ts'
 import { KNOWN_KEYS } from './tracker-keys.ts'
 
-/** The columns of a pilgrim's row that hide them. */
 interface Presence {
   readonly participantStatus: string
   readonly consentWithdrawn: boolean
@@ -64,7 +63,6 @@ interface Stores extends Reporting {
 /** Maximum number of pilgrims to repair at a time; the next comparison repairs the others. */
 const MOST_AT_ONCE = 1_000
 
-/** Hidden pilgrims, and whether their points are refused. */
 const readHidden = (db: Database) =>
   db.read(() =>
     db.orm

@@ -85,7 +85,9 @@ export async function lockPersonUnlessErased(tx: Tx, userId: string, sinceMs: nu
 }
 
 /**
- * Lets an erased person start again, because they consent. Data from before the erasure stay rejected.
+ * Lets an erased person start again, because they consent. Data from before the erasure stay rejected. The erasure is
+ * dated halfway to the consent: erasure, consent and points have the times of different clocks, and between erasure and
+ * consent nothing of the person was accepted.
  * @param nowMs time of the consent (epoch milliseconds)
  * @returns their erasure, for the kv; undefined for a person who was never erased
  * @throws Refusal 410 if the person was erased after that time
@@ -94,12 +96,13 @@ export async function beginAnew(tx: Tx, userId: string, nowMs: number): Promise<
   const erasure = await lockedErasure(tx, userId)
   if (erasure === undefined) return undefined
   if (erasure.erasedMs >= nowMs) throw erasedPerson()
-  if (erasure.stands)
-    await tx.orm
-      .update(erasures)
-      .set({ stands: false })
-      .where(eq(erasures.userHash, userHash(userId)))
-  return { ...erasure, stands: false }
+  if (!erasure.stands) return erasure
+  const erasedMs = Math.floor((erasure.erasedMs + nowMs) / 2)
+  await tx.orm
+    .update(erasures)
+    .set({ stands: false, erasedAt: new Date(erasedMs) })
+    .where(eq(erasures.userHash, userHash(userId)))
+  return { ...erasure, erasedMs, stands: false }
 }
 
 /** Filters out people who are erased, or were erased after a time (epoch milliseconds); keeps the order. */

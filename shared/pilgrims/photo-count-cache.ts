@@ -8,7 +8,6 @@ import { maySharePilgrim } from './shares.ts'
 /** Specification, "Limits": photo count cache. */
 export const PHOTO_COUNT_TTL_MS = 2_592_000_000
 
-/** Prefix of their keys. */
 export const PHOTO_COUNTS = 'photos:'
 
 export const photoCountKey = (userId: string): string => `${PHOTO_COUNTS}${userId}`

@@ -58,7 +58,6 @@ const namesOf = ({ levelNames }: EventWords, level: number) => ({
 
 type EventWords = Pick<Event, 'levelNames' | 'followed'>
 
-/** All figures, and the phone number as the pilgrim wrote it. */
 export function profileOf(event: EventWords, userId: string, pilgrim: Counted) {
   const { row, statistics } = pilgrim
   const { checkins, distanceMm, spentMg, savedKg, surveyCompleted, phone, ...figures } = figuresOf(pilgrim)
@@ -203,7 +202,6 @@ function coarseProfile(
   }
 }
 
-/** Figures of a pilgrim on a card or a link. */
 export interface PublicFigures {
   readonly level: Level
   readonly km: number
@@ -212,7 +210,6 @@ export interface PublicFigures {
   readonly checkins: number
   /** Kilograms of carbon. */
   readonly savedKg: number
-  /** Whether the card is the achievement card. */
   readonly unlocked: boolean
 }
 

@@ -203,7 +203,9 @@ describeOnServers('the console', () => {
     await letter.locator('pre').waitFor()
     await letter.getByRole('button', { name: 'Requeue' }).click()
     await page.locator('.toast', { hasText: 'The next flush stores it' }).waitFor()
-    await letter.waitFor({ state: 'detached' })
+    await letter.getByText('The next flush stores it').waitFor()
+    await flushed(stack)
+    await letter.waitFor({ state: 'detached', timeout: 25_000 })
   })
 
   test('a service dies: it is silent; the administration dies: a bar, and it heals; the token is revoked (long)', async () => {

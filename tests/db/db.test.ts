@@ -161,6 +161,26 @@ describe('the embedded database', () => {
     await again.close()
   })
 
+  test('a long read sees one moment, and delays no other statement', async () => {
+    const path = join(dir, 'read-for-long')
+    const db = await openDatabase({ url: '', dir: path })
+    await db.sql`CREATE TABLE told (n int)`
+    await db.sql`INSERT INTO told VALUES (1)`
+    const read = await db.longSnapshot(async (tx) => {
+      await db.sql`INSERT INTO told VALUES (2)`
+      return tx.sql`SELECT n FROM told`
+    }, 0)
+    expect([...read]).toEqual([{ n: 1 }])
+    expect(await db.sql`SELECT n FROM told`).toHaveLength(2)
+    const full = await rejection(db.longSnapshot(async () => undefined, 1e18))
+    expect(String(full)).toMatch(/cannot be copied: its disk lacks \d+ MB/)
+    expect(readdirSync(dir).filter((name) => name.includes('.copy-'))).toEqual([])
+    await db.close()
+    await mkdir(`${path}.copy-of-a-killed-process`)
+    await (await openDatabase({ url: '', dir: path })).close()
+    expect(readdirSync(dir).filter((name) => name.includes('.copy-'))).toEqual([])
+  })
+
   test('reports that it cannot start, and leaves no process running', async () => {
     const broken = join(dir, 'broken')
     await mkdir(broken)

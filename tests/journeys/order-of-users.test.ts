@@ -17,7 +17,7 @@ describeBothStacks(
       const [stored, moved, fresh, idle] = Array.from({ length: 4 }, newPilgrimId) as [
         ...[string, string, string, string],
       ]
-      const of = (userId: string) => callsOf(stack, 'manager', userId)
+      const of = (userId: string) => callsOf(stack, 'owner', userId)
       const { listUsers, forceFlush, revokeTrackerOfUser } = of(idle)
       const walk = async (userId: string, legs: readonly number[]) => {
         for (const leg of legs)

@@ -35,6 +35,15 @@ test('a file that no process needs to adopt is deleted, and counters in memory h
   memory.close(false)
 })
 
+test('a name that is too long damages no record', async () => {
+  const path = await newPath()
+  const file = openCounterFile(path)
+  expect(() => file.set('n'.repeat(49), [1, 2])).toThrow('too long')
+  file.set('a', [3, 4])
+  file.close(true)
+  expect(readCounterFile(path)).toEqual(new Map([['a', [3, 4] as const]]))
+})
+
 test('a truncated record is left out', async () => {
   const path = await newPath()
   const file = openCounterFile(path)

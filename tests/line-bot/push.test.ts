@@ -45,7 +45,7 @@ function leftOutRecipientsTests(stack: TestStack, line: LineServer): void {
       const found: LeftOutRecipient[] = []
       for (let cursor: string | null = ''; cursor !== null;) {
         const path: string = `push/left-out?${query}&limit=2${cursor === '' ? '' : `&cursor=${cursor}`}`
-        const page: Page = await dataOf(await readAs(stack, 'manager', path), leftOutRecipientsEndpoint)
+        const page: Page = await dataOf(await readAs(stack, 'owner', path), leftOutRecipientsEndpoint)
         expect(page.items.length).toBeLessThanOrEqual(2)
         found.push(...page.items)
         cursor = page.next_cursor

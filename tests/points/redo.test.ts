@@ -32,6 +32,21 @@ const NOW = Date.parse('2026-04-12T04:00:00Z')
 const times = (from: number, count: number) =>
   Array.from({ length: count }, (_, i) => NOW + (from + i) * 60_000)
 
+test('points that are logged before the event is known are not given to another event', async () => {
+  const dir = await newDirectory('redo')
+  const [first, second] = ['a', 'b'].map(() => openRedoLog({ dir, stopwatch, log }))
+  first!.add(sync('anna', times(0, 2)))
+  await first!.write()
+  await first!.identify('one')
+  await first!.identify('one')
+  await second!.identify('another')
+  expect(await Array.fromAsync(second!.pages(10))).toEqual([])
+  expect((await Array.fromAsync(first!.pages(10))).flat()).toMatchObject([{ userId: 'anna' }])
+  first!.add(sync('ben', times(0, 2)))
+  expect((await Array.fromAsync(first!.pages(10))).flat()).toHaveLength(2)
+  expect(readdirSync(dir)).toHaveLength(1)
+})
+
 describeOnServers('what Redis has lost', () => {
   let redis: Server
   let database: TestDatabase
@@ -155,6 +170,22 @@ describeOnServers('what Redis has lost', () => {
     await until(async () => (await kv.servers()).length > 0, 'the store')
     await startTracking()
     await until(async () => (await columns()).pending === 5, 'the points')
+  })
+
+  test('is not given to another event that uses the same directory', async () => {
+    const note = join(dir, 'redo', 'kv.json')
+    await until(() => existsSync(note), 'the note of the kv')
+    await admit(sync('anna', times(0, 5)))
+    await buffer.stop()
+    const noted = readFileSync(note, 'utf8')
+    await redis.stop('SIGKILL')
+    DISKS['all its data']!.after()
+    await redis.restart()
+    await until(async () => (await kv.servers()).length > 0, 'the store')
+    await db.sql`UPDATE activity SET event_id = gen_random_uuid()`
+    await startTracking()
+    await until(() => readFileSync(note, 'utf8') !== noted, 'the note of the new kv')
+    expect(await kv.pendingOf(['anna'])).toEqual([0])
   })
 
   test('a process that stops in the middle leaves the rest to the next one', async () => {

@@ -6,6 +6,7 @@ import { mkdirSync, readdirSync, rmSync, utimesSync, writeFileSync } from 'node:
 import { join } from 'node:path'
 import { PAGES, policyOf } from '#proxy/pages/pages.ts'
 import { buildPages, type Site, siteKey } from '#proxy/pages/build/build-pages.ts'
+import { ENDINGS } from '#proxy/pages/build/compress.ts'
 import { writeSite } from '#proxy/pages/build/write-site.ts'
 import { createRoute } from '#shared/core/map/walking-route.ts'
 import { firstEvent } from '#shared/pilgrims/event-settings.ts'
@@ -146,6 +147,18 @@ describeBothStacks(
       expect([code.status, code.headers.get('location')]).toEqual([308, '/walk/?code=abc&x=%20'])
       for (const missing of ['/walk/none', '/assets/none.js', '/assets/', '/assets/../../etc/passwd'])
         expect((await stack.fetch(missing)).status).toBe(404)
+    })
+
+    test('a compressed form and the list of files have no address', async () => {
+      const forms = ['/index.html', hashed.find((path) => path.endsWith('.css'))!].flatMap((file) =>
+        Object.values(ENDINGS).map((ending) => file + ending),
+      )
+      const list = ['/.files.json', '/%2efiles.json', '//.files.json', '/assets/../.files.json']
+      for (const path of [...list, ...forms, forms[0]!.toUpperCase(), forms[0]!.replace('.br', '%2Ebr')])
+        for (const host of ['localhost', '127.0.0.1'] as const) {
+          const { status } = await stack.fetch(path, { redirect: 'manual' }, host)
+          expect({ path, status }).toEqual({ path, status: 404 })
+        }
     })
 
     test('an address that is no page: a page for a person, the error for a program', async () => {

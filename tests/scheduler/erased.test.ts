@@ -2,6 +2,7 @@
 import { expect, test } from 'bun:test'
 import { noteCleared } from '#services/admin/event/set-event.ts'
 import { readClearedMs } from '#shared/pilgrims/event-settings.ts'
+import { beginAnew } from '#shared/pilgrims/person-lock.ts'
 import { readConfig } from '#shared/runtime/config/config.ts'
 import { flushSlice } from '#services/scheduler/flush/flush-slice.ts'
 import { type Pending, userHash } from '#shared/stores/kv/kv.ts'
@@ -71,6 +72,19 @@ describeFlushHarness('erased pilgrims', (harness) => {
     await record(harness, 'gone', 1, true)
     expect(await harness.flush()).toMatchObject({ stored: 3, erased: 6 })
     expect(await pilgrims(harness)).toEqual(['again'])
+  })
+
+  test('the clocks of replicas may differ by half the time until the new consent', async () => {
+    await harness.db.sql`TRUNCATE erasures`
+    await record(harness, 'again', 1, true)
+    await harness.db.transaction((tx) => beginAnew(tx, 'again', harness.nowMs + 60_000))
+    const received = (count: number, atMs: number) => walk(count, atMs, { receivedMs: atMs })
+    // Before the erasure, by a clock that is fast; and after the consent, by a slow one.
+    await harness.buffer('again', [
+      ...received(3, harness.nowMs + 25_000),
+      ...received(5, harness.nowMs + 35_000),
+    ])
+    expect(await harness.flush()).toMatchObject({ stored: 5, erased: 3 })
   })
 
   test('later points are stored and belong to a new person', async () => {

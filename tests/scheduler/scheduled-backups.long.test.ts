@@ -1,12 +1,13 @@
 /** Scheduled backups, taken and restored by the commands that operators type, on stores that fail. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
-import { readdirSync, truncateSync, utimesSync, writeFileSync } from 'node:fs'
+import { existsSync, readdirSync, truncateSync, utimesSync, writeFileSync } from 'node:fs'
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { verifyBackup, writeArchive } from '#services/admin/backup/archive.ts'
 import { createScheduledBackups, momentOf } from '#services/scheduler/scheduled-backups.ts'
 import { createLog } from '#shared/runtime/log.ts'
 import { createMetrics } from '#shared/runtime/metrics.ts'
+import { FREE_BYTES } from '#shared/service/alerts/health-checks.ts'
 import type { ServiceContext } from '#shared/service/context.ts'
 import { readSchedule } from '#shared/service/last-backup.ts'
 import { fill, type Opened, openInstallation } from '#tests/admin/backup-harness.ts'
@@ -14,6 +15,7 @@ import { newDirectory } from '#tests/helpers/process.ts'
 import { rejection } from '#tests/helpers/rejection.ts'
 import { freePort } from '#tests/helpers/servers.ts'
 import { mountSmallDisk } from '#tests/helpers/small-disk.ts'
+import { until } from '#tests/helpers/wait.ts'
 import { describeOnServers } from '#tests/helpers/suite.ts'
 
 const MINUTE = 60_000
@@ -22,6 +24,8 @@ const DAY = 24 * HOUR
 /** So long ago that no store has an earlier clock. */
 const START = Date.now() - 90 * DAY
 
+const isPartial = (name: string): boolean => name.includes('.partial-')
+
 describeOnServers('scheduled backups', () => {
   let opened: Opened
   beforeAll(async () => {
@@ -29,6 +33,13 @@ describeOnServers('scheduled backups', () => {
     await fill(opened)
   })
   afterAll(() => opened?.close())
+
+  /** Keeps every backup waiting for a table, so that none is complete before `run` has ended. */
+  const whileBackupsWait = <T>(run: () => Promise<T>): Promise<T> =>
+    opened.installation.db.transaction(async ({ sql }) => {
+      await sql`LOCK TABLE gps_points IN ACCESS EXCLUSIVE MODE`
+      return run()
+    })
 
   /** A schedule with its own folder and clock. */
   async function scheduled({ everyMs = DAY, keep = 3, dir = '', gone = {} } = {}) {
@@ -47,7 +58,7 @@ describeOnServers('scheduled backups', () => {
         log: createLog({}, (line) => void logged.push(line)),
         metrics: createMetrics('scheduler'),
       }
-      return createScheduledBackups(context as unknown as ServiceContext, () => false)
+      return createScheduledBackups(context as unknown as ServiceContext)
     }
     const backups = create()
     return {
@@ -55,7 +66,7 @@ describeOnServers('scheduled backups', () => {
       logged,
       backups,
       create,
-      files: () => readdirSync(folder).sort(),
+      files: () => (existsSync(folder) ? readdirSync(folder).sort() : []),
       state: () => readSchedule(installation.kv),
       /** @returns the time of the check */
       async lookAfter(ms: number): Promise<number> {
@@ -138,14 +149,57 @@ describeOnServers('scheduled backups', () => {
     expect(away.logged).toHaveLength(2)
   }, 60_000)
 
-  test('a disk that is nearly full is left alone, and a full one keeps no part of a backup', async () => {
-    const disk = await mountSmallDisk(256)
+  test('a disk without room for the first backup is left alone', async () => {
+    const disk = await mountSmallDisk(FREE_BYTES / 1_024 + 4_096)
     if (disk === null) return
     try {
       const small = await scheduled({ dir: disk.dir })
       const failed = await small.lookAfter(HOUR)
       expect(small.logged.join()).toContain('the disk of the backups is almost full')
       expect(await small.state()).toMatchObject({ restorableMs: null, backupFailedMs: failed })
+    } finally {
+      await disk.unmount()
+    }
+  }, 60_000)
+
+  test('a backup ends when its disk becomes almost full', async () => {
+    const disk = await mountSmallDisk(FREE_BYTES / 1_024 + 262_144)
+    if (disk === null) return
+    try {
+      const { logged, files, state, lookAfter } = await scheduled({ dir: disk.dir })
+      const failed = await whileBackupsWait(async () => {
+        const looking = lookAfter(HOUR)
+        await until(() => files().some(isPartial), 'a backup in progress')
+        await disk.fill()
+        return await looking
+      })
+      expect(logged.join()).toContain('the disk of the backups is almost full')
+      expect(await state()).toMatchObject({ restorableMs: null, backupFailedMs: failed })
+      expect(files().filter((name) => name !== 'ballast')).toEqual([])
+    } finally {
+      await disk.unmount()
+    }
+  }, 60_000)
+
+  test('a stop ends a backup in progress at once, and leaves no part of it', async () => {
+    const { backups, logged, files, state, lookAfter } = await scheduled()
+    await whileBackupsWait(async () => {
+      const looking = lookAfter(HOUR)
+      await until(() => files().some(isPartial), 'a backup in progress')
+      const stopped = performance.now()
+      await backups.stop()
+      expect(performance.now() - stopped).toBeLessThan(5_000)
+      await looking
+    })
+    expect(files()).toEqual([])
+    expect(logged).toEqual([])
+    expect(await state()).toMatchObject({ restorableMs: null, backupFailedMs: null })
+  }, 60_000)
+
+  test('a full disk keeps no part of a backup', async () => {
+    const disk = await mountSmallDisk(256)
+    if (disk === null) return
+    try {
       const path = join(disk.dir, 'full.jsonl.zst')
       const noise = () => Buffer.from(crypto.getRandomValues(new Uint8Array(60_000))).toString('base64')
       const writing = writeArchive(path, async (write) => {

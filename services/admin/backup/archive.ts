@@ -171,7 +171,6 @@ export interface Verified {
   readonly counts: Counts
   /** Bytes of the rows as text. A database takes less than three times as many. */
   readonly rowBytes: number
-  /** Counters of the kv's partitions. */
   readonly lives: readonly PartitionCounters[]
   /** Generations of erased people, by hash. */
   readonly erased: readonly Erased[]
@@ -184,7 +183,6 @@ const ErasureRow = z.object({
   stands: z.boolean().default(false),
 })
 
-/** Kinds of lines that describe the archive. */
 const DESCRIPTIVE = new Set(['backup', 'lives', 'end'])
 
 /**

@@ -10,7 +10,7 @@ import { openDatabase } from '#shared/stores/db/open-database.ts'
 export async function withScratchDatabase<T>(backup: string, work: (db: Database) => Promise<T>): Promise<T> {
   const dir = `${backup}.scratch-${crypto.randomUUID().slice(0, 8)}`
   try {
-    const db = await openDatabase({ url: '', dir, statementMs: 0 })
+    const db = await openDatabase({ url: '', dir, temporary: true })
     try {
       return await work(db)
     } finally {

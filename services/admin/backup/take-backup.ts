@@ -10,6 +10,7 @@ import { collectJournals, deleteJournals } from '#shared/points/journal/journal-
 import { redoDirectory } from '#shared/points/redo/redo-log.ts'
 import { slices } from '#shared/points/pending-points.ts'
 import { readEvent } from '#shared/pilgrims/event-settings.ts'
+import { FREE_BYTES } from '#shared/service/alerts/health-checks.ts'
 import { recordBackup } from '#shared/service/last-backup.ts'
 import type { ServiceContext } from '#shared/service/context.ts'
 import { time } from '#shared/contracts/fields.ts'
@@ -159,7 +160,7 @@ async function writeDatabase(
   counts: Counts,
   write: Write,
 ): Promise<void> {
-  await db.snapshot(async (tx) => {
+  await db.longSnapshot(async (tx) => {
     await tx.sql.unsafe(`
       SET LOCAL statement_timeout = 0; SET LOCAL idle_in_transaction_session_timeout = '10min';
       SET LOCAL TimeZone = 'UTC'; SET LOCAL DateStyle = 'ISO'; SET LOCAL extra_float_digits = 3`)
@@ -178,7 +179,7 @@ async function writeDatabase(
       WHERE schemaname = 'public' AND last_value IS NOT NULL`
     const values = Object.fromEntries(sequences.map(({ name, last }) => [name, Number(last)]))
     await write(JSON.stringify({ sequences: values }))
-  })
+  }, FREE_BYTES)
 }
 
 async function writeTable(tx: Tx, table: string, write: Write): Promise<number> {

@@ -38,7 +38,6 @@ export interface ErasedRows {
   readonly rows: Record<PersonalTable, number>
   /** Number of rows of others that contained the person's id. */
   readonly mentions: number
-  /** Whether the event's totals include the person. */
   readonly walked: boolean
   readonly screenshots: string[]
   readonly trackers: string[]
@@ -311,7 +310,6 @@ async function leaveMap(tx: Tx, userId: string, calendar: Calendar): Promise<voi
   await storeChanges(tx, changes)
 }
 
-/** Makes the next flush apply these changes. */
 async function storeChanges(tx: Tx, changes: CellChanges): Promise<void> {
   const packed = changes.pack()
   if (packed !== '')

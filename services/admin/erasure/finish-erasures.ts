@@ -98,10 +98,10 @@ async function eraseRestored(context: Finishing, row: Erasing): Promise<Erasing 
 async function forgetInBuffer(context: Finishing, row: Erasing): Promise<Erasing | null> {
   const { db, kv } = context
   const { subject, generation, erasedAt } = row
-  const known = await db.read(() => readErasure(db, subject))
   // A consent given after this read updates the kv itself, before or after this call. The kv keeps the earlier time, so
   // the order does not matter.
-  const erased = { generation, erasedMs: erasedAt.getTime(), stands: known?.stands ?? true }
+  const known = await db.read(() => readErasure(db, subject))
+  const erased = known ?? { generation, erasedMs: erasedAt.getTime(), stands: true }
   await revokeKeys(kv, row.trackers)
   const pending = await kv.erase(subject, erased, [photoCountKey(subject)])
   await storeCounters(db, kv)

@@ -53,11 +53,9 @@ export const setPart = <P extends EventPart>(
 
 interface PartChange<P extends EventPart> {
   readonly version: number
-  /** The part's new value. */
   readonly changed: (before: EventParts[P]) => EventParts[P]
 }
 
-/** Changes a part, as `setPart` does. */
 export async function changePart<P extends EventPart>(
   context: ServiceContext,
   operator: Acting,

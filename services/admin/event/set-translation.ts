@@ -60,7 +60,6 @@ export async function showTable({ event }: ServiceContext, language: Language): 
   return { language, rows }
 }
 
-/** Texts in the event's own language. */
 const ownTexts = async (
   own: Language,
   translations: EventParts['languages']['translations'],

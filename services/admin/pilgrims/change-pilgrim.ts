@@ -1,7 +1,7 @@
 /** Operators' changes to a pilgrim: any status, the palanquin, the role, trackers and links. */
-import { and, eq, asc, gt } from 'drizzle-orm'
+import { and, asc, eq, gt, sql } from 'drizzle-orm'
 import { type Acting, audit } from '#shared/service/security/audit-log.ts'
-import { ROLE_LEVEL } from '#shared/service/security/admin-auth.ts'
+import { type Operator, ROLE_LEVEL } from '#shared/service/security/admin-auth.ts'
 import { isClaim } from '#shared/service/security/claims.ts'
 import type { ServiceContext } from '#shared/service/context.ts'
 import type { ParticipantStatusAnswer } from '#shared/contracts/profile.ts'
@@ -169,8 +169,10 @@ async function isKnown(tx: Tx, userId: string): Promise<boolean> {
   return found.length > 0
 }
 
-export const listRoles = ({ db }: ServiceContext, query: PageQuery) =>
-  readPage(
+export function listRoles({ db, pseudonyms }: ServiceContext, query: PageQuery, operator: Operator | null) {
+  const ids = pseudonyms.orderFor(operator)
+  const place = sql.raw(ids.sql('role_assignments.user_id'))
+  return readPage(
     'roles',
     [UserId],
     query,
@@ -180,8 +182,8 @@ export const listRoles = ({ db }: ServiceContext, query: PageQuery) =>
           .select({ assignment: roleAssignments, displayName: pilgrims.displayName })
           .from(roleAssignments)
           .leftJoin(pilgrims, eq(pilgrims.userId, roleAssignments.userId))
-          .where(gt(roleAssignments.userId, after?.[0] ?? ''))
-          .orderBy(asc(roleAssignments.userId))
+          .where(after === null ? undefined : gt(place, ids.of(after[0])))
+          .orderBy(asc(place))
           .limit(limit),
       ),
     ({ assignment, displayName }) => ({
@@ -193,6 +195,7 @@ export const listRoles = ({ db }: ServiceContext, query: PageQuery) =>
     }),
     ({ assignment }) => [assignment.userId],
   )
+}
 
 /**
  * Whether a pilgrim has pending points and no row yet, so that an operator's write has to create it.

@@ -11,6 +11,7 @@ import {
 } from '#shared/points/totals/pilgrim-statistics.ts'
 import { decodeCursor, readPage } from '#shared/service/http/pagination.ts'
 import type { Operator } from '#shared/service/security/admin-auth.ts'
+import type { IdOrder } from '#shared/service/security/pseudonyms.ts'
 import { levelOf } from '#shared/core/rules/levels.ts'
 import { consumptionMg, transportSums } from '#shared/core/rules/carbon.ts'
 import { roundKg, roundKm } from '#shared/core/rules/rounding.ts'
@@ -55,6 +56,7 @@ export async function listUsers(context: ServiceContext, query: UsersQuery, oper
   const page: Omit<Page, 'after' | 'limit'> = {
     sort,
     order,
+    ids: context.pseudonyms.orderFor(operator),
     search: search ?? null,
     hidesIds: context.pseudonyms.hidesFrom(operator),
     silent: hours === undefined ? null : silentBetween(hours, context.now()),
@@ -68,7 +70,9 @@ export async function listUsers(context: ServiceContext, query: UsersQuery, oper
     (after, limit) => readRows(context, { ...page, after, limit }),
     (row) => row,
     ({ user_id: userId, last_ms, sort_key }) => [
-      shownKey(userId) ?? (sort === 'last_seen' ? time(last_ms ?? 0) : sort_key),
+      sort === 'userId'
+        ? userId
+        : (shownKey(userId) ?? (sort === 'last_seen' ? time(last_ms ?? 0) : sort_key)),
       userId,
     ],
   )
@@ -154,6 +158,7 @@ const SORTINGS: Record<UserSort, Sorting> = {
 interface Page {
   readonly sort: UserSort
   readonly order: 'asc' | 'desc'
+  readonly ids: IdOrder
   readonly limit: number
   readonly search: string | null
   /** The search matches ids made by the app as a whole only: parts would reveal the id. */
@@ -207,14 +212,14 @@ const isFoundWhole = (userId: string, name: string): string =>
  * The SQL of a page. Input from clients is passed as parameters; everything else comes from constants.
  * @param parameter passes a value, and returns its name in the SQL
  */
-function chosen({ sort, order, ...page }: Page, who: Who, parameter: (value: string) => string): string {
+function chosen({ sort, order, ids, ...page }: Page, who: Who, parameter: (value: string) => string): string {
   const { column, type, nothing } = SORTINGS[sort]
   const beyond = order === 'asc' ? '>' : '<'
   const hasFigure = who === 'some' || who === 'silent'
   const figure = hasFigure
     ? `t.${column!}`
     : column === null
-      ? 'p.user_id'
+      ? ids.sql('p.user_id')
       : `coalesce(t.${column}, ${nothing})`
   const id = hasFigure ? 't.user_id' : 'p.user_id'
   const [since, before] =
@@ -229,25 +234,32 @@ function chosen({ sort, order, ...page }: Page, who: Who, parameter: (value: str
     })[who] + (at === null ? '' : ` AND ${linked(userId, at)}`)
   const found = (row: string, userId: string): string =>
     `${row}.searchable LIKE lower($4)${page.hidesIds ? ` AND ${isFoundWhole(userId, `${row}.display_name`)}` : ''}`
-  const key = column === null ? 'w.user_id' : `coalesce(w.key::${type}, ${nothing}::${type})`
+  const key = column === null ? ids.sql('w.user_id') : `coalesce(w.key::${type}, ${nothing}::${type})`
   const stored = `SELECT ${id} AS user_id, ${figure} AS key, false AS fresh FROM ${FROM[who]}
     WHERE ${which(figure, 'p.participant_status', id)}
       AND ($4::text IS NULL ${who === 'everybody' || who === 'silent' ? `OR ${found('p', id)}` : ''})
-      AND ($1::text IS NULL OR (${figure}, ${id}) ${beyond} ($1::${type}, $2::text))
+      AND ($1::text IS NULL OR (${figure}, ${ids.sql(id)}) ${beyond} ($1::${type}, $2::text))
       AND ${id} NOT IN (SELECT w.user_id FROM waiting w WHERE w.key IS NOT NULL)
-    ORDER BY ${figure} ${order}, ${id} ${order} LIMIT $3::int`
+    ORDER BY ${figure} ${order}, ${ids.sql(id)} ${order} LIMIT $3::int`
   return `SELECT * FROM ((${stored}) UNION ALL (
       SELECT w.user_id, ${key}, true FROM waiting w LEFT JOIN pilgrims k ON k.user_id = w.user_id
       WHERE (w.key IS NOT NULL OR k.user_id IS NULL) AND ${which(key, "coalesce(k.participant_status, 'active')", 'w.user_id')}
         AND ($4::text IS NULL OR ${found('k', 'w.user_id')} OR k.user_id IS NULL AND lower(w.user_id) LIKE lower($4)
           ${page.hidesIds ? `AND ${isFoundWhole('w.user_id', 'NULL')}` : ''})
-        AND ($1::text IS NULL OR (${key}, w.user_id) ${beyond} ($1::${type}, $2::text)))) either
-    ORDER BY key ${order}, user_id ${order} LIMIT $3::int`
+        AND ($1::text IS NULL OR (${key}, ${ids.sql('w.user_id')}) ${beyond} ($1::${type}, $2::text)))) either
+    ORDER BY key ${order}, ${ids.sql('user_id')} ${order} LIMIT $3::int`
 }
 
 function readChosen({ db }: ServiceContext, page: Page, who: Who): Promise<Row[]> {
-  const { order, limit, search, after, waiting } = page
-  const values = [after?.[0] ?? null, after?.[1] ?? null, limit, pattern(search), JSON.stringify(waiting)]
+  const { sort, order, ids, limit, search, after, waiting } = page
+  const [key, userId] = after ?? [null, null]
+  const values = [
+    sort === 'userId' ? userId && ids.of(userId) : key,
+    userId && ids.of(userId),
+    limit,
+    pattern(search),
+    JSON.stringify(waiting),
+  ]
   const rows = chosen(page, who, (value) => `$${values.push(value)}`)
   return db.read(() =>
     db.sql.unsafe<Row[]>(
@@ -264,7 +276,7 @@ function readChosen({ db }: ServiceContext, page: Page, who: Who): Promise<Row[]
        LEFT JOIN pilgrim_totals t ON t.user_id = c.user_id
        LEFT JOIN role_assignments r ON r.user_id = c.user_id
        WHERE c.fresh OR p.user_id IS NOT NULL
-       ORDER BY c.key ${order}, c.user_id ${order}`,
+       ORDER BY c.key ${order}, ${ids.sql('c.user_id')} ${order}`,
       values,
     ),
   )

@@ -6,6 +6,8 @@ import { readVersions } from '#shared/pilgrims/event-settings.ts'
 import type { Surveys } from '#shared/contracts/reports.ts'
 import { type Answer, type Answers, QUESTIONS } from '#shared/contracts/survey.ts'
 import { type Acting, audit } from '#shared/service/security/audit-log.ts'
+import type { Operator } from '#shared/service/security/admin-auth.ts'
+import type { IdOrder } from '#shared/service/security/pseudonyms.ts'
 import { rowsByPage, streamingBody } from './streaming-body.ts'
 import { readPage } from '#shared/service/http/pagination.ts'
 import { noFormula } from '#shared/core/rules/csv-formulas.ts'
@@ -25,13 +27,18 @@ const MOST_ANSWERS = 100
 const MOST_SUFFIXED = 50
 const CSV_PAGE = 1_000
 
-const readRows = ({ db }: ServiceContext, after: string, limit: number) =>
-  db.read(
-    () => db.sql<Row[]>`
-      SELECT s.user_id, p.display_name, s.answers::text AS answers, s.revision, s.form_version,
-             epoch_ms(s.submitted_at) AS submitted_ms
-      FROM surveys s LEFT JOIN pilgrims p ON p.user_id = s.user_id
-      WHERE s.user_id > ${after} ORDER BY s.user_id LIMIT ${limit}::int`,
+const readRows = ({ db }: ServiceContext, ids: IdOrder, after: string | undefined, limit: number) =>
+  db.read(() =>
+    db.sql.unsafe<Row[]>(
+      `SELECT s.user_id, p.display_name, s.answers::text AS answers, s.revision, s.form_version,
+              epoch_ms(s.submitted_at) AS submitted_ms
+       FROM (
+         SELECT * FROM surveys WHERE $1::text IS NULL OR ${ids.sql('user_id')} > $1
+         ORDER BY ${ids.sql('user_id')} LIMIT $2::int
+       ) s LEFT JOIN pilgrims p ON p.user_id = s.user_id
+       ORDER BY ${ids.sql('s.user_id')}`,
+      [after === undefined ? null : ids.of(after), limit],
+    ),
   )
 
 const countsOf = (answers: string): Record<string, number> =>
@@ -86,13 +93,18 @@ async function readQuestions({ config, db }: ServiceContext): Promise<Surveys['q
   return Object.fromEntries(known)
 }
 
-/** A page by user id, with the counts of each question's answers over all surveys. */
-export async function listSurveys(context: ServiceContext, query: PageQuery): Promise<Surveys> {
+/** A page in the order of user ids, with the counts of each question's answers over all surveys. */
+export async function listSurveys(
+  context: ServiceContext,
+  query: PageQuery,
+  operator: Operator | null,
+): Promise<Surveys> {
+  const ids = context.pseudonyms.orderFor(operator)
   const listed = readPage(
     'surveys',
     [UserId],
     query,
-    (after, limit) => readRows(context, after?.[0] ?? '', limit),
+    (after, limit) => readRows(context, ids, after?.[0], limit),
     (row) => ({
       userId: row.user_id,
       display_name: row.display_name,
@@ -153,6 +165,7 @@ function othersOf(answers: Answers, columns: ReadonlySet<string>): string | null
 export async function surveysCsv(context: ServiceContext, operator: Acting): Promise<Response> {
   const { db, now, pseudonyms } = context
   await audit(db, operator, 'export-surveys', { format: 'csv' }, now())
+  const ids = pseudonyms.orderFor(operator)
   const lines = async function* () {
     const { columns, others } = await readColumns(context)
     const shown = new Set(columns)
@@ -166,7 +179,7 @@ export async function surveysCsv(context: ServiceContext, operator: Acting): Pro
       ...(others ? [OTHERS] : []),
     ]
     yield `\uFEFF${head.map(csvCell).join(',')}\r\n`
-    const rows = rowsByPage<Row>(CSV_PAGE, (last) => readRows(context, last?.user_id ?? '', CSV_PAGE))
+    const rows = rowsByPage<Row>(CSV_PAGE, (last) => readRows(context, ids, last?.user_id, CSV_PAGE))
     for await (const row of rows) {
       const answers = answersOf(row)
       const cells = [row.user_id, row.display_name, time(row.submitted_ms), row.revision, row.form_version]

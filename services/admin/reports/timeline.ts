@@ -39,7 +39,6 @@ export async function readTimeline(context: ServiceContext): Promise<Timeline> {
   }
 }
 
-/** Changes of the event itself, from the audit log. */
 async function readEntries({ event, db, now }: ServiceContext): Promise<TimelineEntry[]> {
   const rows = await db.read(() =>
     db.orm

@@ -13,7 +13,6 @@ import { type Cursor, readCursor, readMissed, writeCursor } from './cursor.ts'
 import { startWatch, type Watch } from './watch.ts'
 import type { StreamData, StreamEventName } from '#shared/contracts/stream.ts'
 
-/** Maximum number of open streams per process. */
 const MAX_READERS = 500
 const RETRY_AFTER_S = 30
 const HEARTBEAT_MS = 10_000

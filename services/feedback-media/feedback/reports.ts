@@ -1,5 +1,5 @@
 /** Reports of feedback: submitted by anyone, listed for operators and as the public board, changed by operators. */
-import { and, count, desc, eq, getTableColumns, isNull, lt, sql } from 'drizzle-orm'
+import { and, count, desc, eq, getTableColumns, isNull, lt, type SQL, sql } from 'drizzle-orm'
 import type { ServiceContext } from '#shared/service/context.ts'
 import {
   type BoardItem,
@@ -60,12 +60,30 @@ export function marksOf(words: string): FeedbackItem['marks'] {
 const FEEDBACK_ROW = { ...getTableColumns(feedback), displayName: pilgrims.displayName }
 
 /**
- * The filters of a query except the status, as SQL conditions.
+ * The filter of a page by status. New reports may be any number, those that operators have handled are few. So beside
+ * a category, which has an index too, this one is used for a handled status only.
+ */
+function statusIs({ status, category }: FeedbackQuery): SQL | undefined {
+  if (status === undefined) return undefined
+  return status === 'new' && category !== undefined
+    ? sql`${feedback.status} || '' = ${status}`
+    : eq(feedback.status, status)
+}
+
+/** The filter of a page by category, the counterpart of {@link statusIs}. */
+function categoryIs({ status, category }: FeedbackQuery): SQL | undefined {
+  if (category === undefined) return undefined
+  return status === undefined || status === 'new'
+    ? eq(feedback.category, category)
+    : sql`${feedback.category} || '' = ${category}`
+}
+
+/**
+ * The filters of a query except status and category, as SQL conditions.
  * @param isPublic excludes items removed from the board
  */
-const conditionsOf = ({ category, search }: FeedbackQuery, isPublic: boolean) => [
+const conditionsOf = ({ search }: FeedbackQuery, isPublic: boolean) => [
   isPublic ? isNull(feedback.hiddenAt) : undefined,
-  category === undefined ? undefined : eq(feedback.category, category),
   search === undefined
     ? undefined
     : sql`strpos(lower(concat_ws(' ', ${feedback.description}, ${feedback.category}, ${feedback.adminNote})), lower(${search})) > 0`,
@@ -84,19 +102,24 @@ const readReports = <Item>(
     query,
     (before, limit) =>
       db.read(() =>
-        db.orm
-          .select(FEEDBACK_ROW)
-          .from(feedback)
-          .leftJoin(pilgrims, eq(pilgrims.userId, feedback.userId))
-          .where(
-            and(
-              before === null ? undefined : lt(feedback.id, before[0]),
-              query.status === undefined ? undefined : eq(feedback.status, query.status),
-              ...conditionsOf(query, isPublic),
-            ),
-          )
-          .orderBy(desc(feedback.id))
-          .limit(limit),
+        db.snapshot(async (tx) => {
+          // An index has the order. Without statistics Postgres would sort all reports: the embedded one has none.
+          await tx.sql`SET LOCAL enable_sort = off`
+          return tx.orm
+            .select(FEEDBACK_ROW)
+            .from(feedback)
+            .leftJoin(pilgrims, eq(pilgrims.userId, feedback.userId))
+            .where(
+              and(
+                before === null ? undefined : lt(feedback.id, before[0]),
+                statusIs(query),
+                categoryIs(query),
+                ...conditionsOf(query, isPublic),
+              ),
+            )
+            .orderBy(desc(feedback.id))
+            .limit(limit)
+        }),
       ),
     item,
     ({ id }) => [id],
@@ -107,28 +130,31 @@ type Counts = Readonly<Record<FeedbackStatus, number>>
 /** Counting this many reports takes long. Their counts are cached for a moment, because anyone may request them. */
 const MANY = 5_000
 const KEPT_MS = 5_000
-const keptOf = new WeakMap<Database, Map<string, { readonly untilMs: number; readonly counts: Counts }>>()
 
-async function countByStatus(
-  context: ServiceContext,
-  query: FeedbackQuery,
-  isPublic: boolean,
-): Promise<Counts> {
+interface Counting {
+  /** Infinity while the reports are counted, which concurrent requests share. */
+  untilMs: number
+  readonly counts: Promise<Counts>
+}
+const keptOf = new WeakMap<Database, Map<string, Counting>>()
+
+function countByStatus(context: ServiceContext, query: FeedbackQuery, isPublic: boolean): Promise<Counts> {
   if (query.search !== undefined) return countNow(context, query, isPublic)
-  const cache = keptOf.get(context.db) ?? new Map()
+  const cache = keptOf.get(context.db) ?? new Map<string, Counting>()
   keptOf.set(context.db, cache)
-  const nowMs = performance.now()
-  for (const [oldest, { untilMs }] of cache) {
-    if (untilMs > nowMs) break
-    cache.delete(oldest)
-  }
+  for (const [key, { untilMs }] of cache) if (untilMs <= performance.now()) cache.delete(key)
   const key = JSON.stringify([query.category, isPublic])
   const cached = cache.get(key)
   if (cached !== undefined) return cached.counts
-  const counts = await countNow(context, query, isPublic)
-  const all = Object.values(counts).reduce((sum, n) => sum + n, 0)
-  if (all > MANY) cache.set(key, { untilMs: performance.now() + KEPT_MS, counts })
-  return counts
+  const counted = countNow(context, query, isPublic)
+  const counting: Counting = { untilMs: Infinity, counts: counted }
+  cache.set(key, counting)
+  const keep = async () => {
+    const all = Object.values(await counted).reduce((sum, n) => sum + n, 0)
+    counting.untilMs = performance.now() + (all > MANY ? KEPT_MS : 0)
+  }
+  keep().catch(() => cache.delete(key))
+  return counted
 }
 
 async function countNow({ db }: ServiceContext, query: FeedbackQuery, isPublic: boolean): Promise<Counts> {
@@ -136,7 +162,7 @@ async function countNow({ db }: ServiceContext, query: FeedbackQuery, isPublic: 
     db.orm
       .select({ status: feedback.status, n: count() })
       .from(feedback)
-      .where(and(...conditionsOf(query, isPublic)))
+      .where(and(categoryIs({ ...query, status: undefined }), ...conditionsOf(query, isPublic)))
       .groupBy(feedback.status),
   )
   const counts = Object.fromEntries(FeedbackStatus.options.map((status) => [status, 0]))

@@ -123,7 +123,7 @@ export async function selectStaff(
 }
 
 /**
- * Selects the people of an audience who are currently left out, each once, ordered by id as JavaScript compares text.
+ * Selects the people of an audience who are currently left out, each once.
  * @param buffer read before this transaction
  */
 export async function selectLeftOut(

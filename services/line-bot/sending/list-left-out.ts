@@ -10,6 +10,7 @@ import {
 import { notFound } from '#shared/runtime/refusal.ts'
 import { readPage } from '#shared/service/http/pagination.ts'
 import type { ServiceContext } from '#shared/service/context.ts'
+import type { Operator } from '#shared/service/security/admin-auth.ts'
 import { messages, pushSubscriptions, pilgrims } from '#shared/stores/schema/tables.ts'
 import { type LeftOut, selectLeftOut, readPendingOfRecipients } from './audience.ts'
 import { checkKnown, recipientsOf } from './push.ts'
@@ -17,17 +18,26 @@ import { checkKnown, recipientsOf } from './push.ts'
 /** People who could be reached again come first. */
 const ORDER: readonly LeftOutReason[] = ['unreachable', 'withdrawn', 'no_line_id']
 
-const isAfter = ({ reason, userId }: LeftOut, [reasonBefore, before]: [LeftOutReason, UserId]): boolean => {
-  const distance = ORDER.indexOf(reason) - ORDER.indexOf(reasonBefore)
-  return distance > 0 || (distance === 0 && userId > before)
+/** Compares reasons first, then ids by their place in a list. */
+const compare = (a: Placed, b: Placed): number =>
+  ORDER.indexOf(a.reason) - ORDER.indexOf(b.reason) || (a.place < b.place ? -1 : a.place > b.place ? 1 : 0)
+
+interface Placed {
+  readonly reason: LeftOutReason
+  readonly place: string
 }
 
 /**
  * A page of the people of an audience whom LINE does not reach at the moment.
  * @throws Refusal 404 for an unknown message; 503 when the buffer, which determines who is inactive, is unavailable
  */
-export async function listLeftOut(context: ServiceContext, query: LeftOutRecipientsQuery) {
+export async function listLeftOut(
+  context: ServiceContext,
+  query: LeftOutRecipientsQuery,
+  operator: Operator | null,
+) {
   const { db, now } = context
+  const ids = context.pseudonyms.orderFor(operator)
   const wanted = await audienceOf(context, query)
   const { items, next_cursor } = await readPage(
     `left-out:${query.message ?? `${wanted.audience ?? ''} ${wanted.hours ?? ''}`}`,
@@ -36,8 +46,11 @@ export async function listLeftOut(context: ServiceContext, query: LeftOutRecipie
     async (after, limit) => {
       const buffer = await readPendingOfRecipients(context.kv)
       const { people } = checkKnown(wanted, await db.read(() => selectLeftOut(db, wanted, now(), buffer)))
-      return ORDER.flatMap((reason) => people.filter((person) => person.reason === reason))
-        .filter((person) => after === null || isAfter(person, after))
+      const last = after && { reason: after[0], place: ids.of(after[1]) }
+      return people
+        .map((person) => ({ ...person, place: ids.of(person.userId) }))
+        .filter((person) => last === null || compare(person, last) > 0)
+        .sort(compare)
         .slice(0, limit)
     },
     (person) => person,

@@ -64,18 +64,20 @@ export interface Source {
     tx: Tx,
     outcome: { readonly stored: number; readonly repeated: number; readonly erased: number },
   ): Promise<void>
-  /** Keeps a refused point as a dead letter. @returns false if the person was erased, so that nothing is kept */
-  refuse(letter: Entry & { readonly userId: string }, error: unknown): Promise<boolean>
+  /** Keeps a refused point as a dead letter. @returns how it counts; null if the source no longer had the point */
+  refuse(
+    letter: Entry & { readonly userId: string },
+    error: unknown,
+  ): Promise<'deadLetters' | 'erased' | null>
 }
 
-/** The source of a slice that was read from the buffer. */
 const bufferSource = (db: Database, now: MachineClock, slice: BufferEpoch): Source => ({
   take: async (_tx, points) => points,
   count: (tx, outcome) => countSlice(tx, slice, outcome),
-  refuse: (letter, error) => storeDeadLetter({ db, now, counters: slice }, letter, error),
+  refuse: async (letter, error) =>
+    (await storeDeadLetter({ db, now, counters: slice }, letter, error)) ? 'deadLetters' : 'erased',
 })
 
-/** The dependencies of storing a slice, and its outcome so far. */
 interface Storing {
   readonly db: Database
   readonly calendar: Calendar
@@ -84,7 +86,6 @@ interface Storing {
   readonly source: Source
   readonly counts: Record<Exclude<keyof FlushedSlice, 'left' | 'dayPoints'>, number>
   readonly dayPoints: DayPoints[]
-  /** Skipped pilgrims, and why. */
   readonly left: Map<string, unknown>
 }
 
@@ -122,10 +123,14 @@ export async function flushSlice(
   return { ...counts, dayPoints, left: Array.from(left, ([userId, error]) => ({ userId, error })) }
 }
 
-/** Stores a point as a dead letter, unless the person was erased. */
-async function refuse(storing: Storing, userId: string, entry: Entry, error: unknown): Promise<void> {
-  const isStored = await storing.source.refuse({ userId, ...entry }, error)
-  storing.counts[isStored ? 'deadLetters' : 'erased']++
+async function refuse(
+  { source, counts }: Storing,
+  userId: string,
+  entry: Entry,
+  error: unknown,
+): Promise<void> {
+  const outcome = await source.refuse({ userId, ...entry }, error)
+  if (outcome !== null) counts[outcome]++
 }
 
 /** The last time of a `Date`. */
@@ -214,7 +219,6 @@ async function lockPilgrims(tx: Tx, userIds: string[]): Promise<Map<string, Fix>
   return new Map(rows.map(({ user_id, ...fix }) => [user_id, fix]))
 }
 
-/** Removes points of erased people. */
 async function withoutErased(
   tx: Tx,
   points: readonly OwnedPoint[],

@@ -11,7 +11,7 @@ import {
   lastFlushMs,
 } from '#shared/points/pending-points.ts'
 import { isDatabaseUnavailable, isStatementTimeout } from '#shared/stores/db/db.ts'
-import { isKvUnavailable, partitionOf } from '#shared/stores/kv/kv.ts'
+import { isKvUnavailable } from '#shared/stores/kv/kv.ts'
 import { type FullDay, noteFullDays, POINTS_A_DAY } from '#shared/points/full-days.ts'
 import { dropOldPositions } from '#shared/points/old-positions.ts'
 import { storeCounters } from '#shared/points/ledger/counters.ts'
@@ -21,8 +21,8 @@ import { flushes } from '#shared/stores/schema/tables.ts'
 import type { Metrics } from '#shared/runtime/metrics.ts'
 import { ensureDayPartitions } from '#shared/stores/db/day-partitions.ts'
 import type { ServiceContext } from '#shared/service/context.ts'
-import { flushSlice, type Source } from './flush-slice.ts'
-import { readRequeued, requeuedLetters } from './requeued-letters.ts'
+import { flushSlice } from './flush-slice.ts'
+import { storeRequeuedLetters } from './requeued-letters.ts'
 import { rollUpCells } from './roll-up-cells.ts'
 
 export interface FlushContext extends Pick<
@@ -150,8 +150,36 @@ export async function flush(context: FlushContext, waitMs = 0): Promise<FlushRes
   await dropOldPositions(context).catch((error: unknown) =>
     log.warn('old positions could not be removed from the kv', errorFields(error)),
   )
+  const letters = context.stopping.aborted ? NOTHING : await flushLetters(context)
   context.metrics.observe('event_flush_seconds', (performance.now() - startedMs) / 1_000)
-  return sum([...results, completed])
+  return sum([...results, completed, letters])
+}
+
+/** The partition in the record of requeued letters, which come from all partitions. */
+const LETTERS = -1
+
+/** Flushes requeued letters, after all that they could delay. */
+async function flushLetters(context: FlushContext): Promise<FlushResult> {
+  const { now, log, metrics } = context
+  const startedAt = new Date(now())
+  try {
+    const flushed = await storeRequeuedLetters(context)
+    if (flushed === null) return NOTHING
+    report(metrics, sum([flushed]))
+    const { stored, duplicates, deadLetters } = flushed
+    const record = {
+      partition: LETTERS,
+      startedAt,
+      finishedAt: new Date(now()),
+      stored,
+      duplicates,
+      deadLetters,
+    }
+    return sum([flushed, await complete(context, [{ ...record, succeeded: true }])])
+  } catch (error) {
+    log.error('requeued letters could not be flushed', errorFields(error))
+    return { ...NOTHING, failures: 1 }
+  }
 }
 
 /** Caches the time of the flush, and stores the kv's counters after it. */
@@ -230,17 +258,9 @@ async function flushLocked(
   lock: FlushLock,
   done: Partial<FlushResult>[],
 ): Promise<FlushRecord> {
-  const { db, kv, now, log, maxAgeMs, slicePoints, stopping } = context
+  const { kv, now, log, maxAgeMs, slicePoints, stopping } = context
   const startedAt = new Date(now())
   const full: FullDay[] = []
-  const requeued = (await readRequeued(db)).filter(
-    ({ userId }) => partitionOf(userId, kv.partitions) === partition,
-  )
-  if (requeued.length > 0) {
-    // A flush that was killed before its acknowledgement has left them in the buffer, too.
-    const letters = { epoch: '', partition, pending: requeued }
-    done.push(await storeAndAcknowledge(context, letters, full, requeuedLetters(db, now)))
-  }
   const pending = slices(kv, partition, slicePoints)
   const worker = async () => {
     // A worker that throws ends the iterator, and with it the other workers.
@@ -279,13 +299,12 @@ async function storeAndAcknowledge(
   { db, kv, calendar, now, log, retentionMs, hidesLate, pointsADay = POINTS_A_DAY }: FlushContext,
   slice: Slice,
   full: FullDay[],
-  source?: Source,
 ): Promise<Partial<FlushResult>> {
   const { partition } = slice
   try {
     // Safe to repeat: stored points are recognised as duplicates.
     const { left, dayPoints, ...result } = await db.read(() =>
-      flushSlice(db, calendar, slice, now, hidesLate, source),
+      flushSlice(db, calendar, slice, now, hidesLate),
     )
     for (const { userId, day, points } of dayPoints) if (points > pointsADay) full.push({ userId, day })
     const isLeft = new Set(left.map(({ userId }) => userId))

@@ -244,7 +244,6 @@ function upsertDays(tx: Tx, rows: readonly DayRow[]) {
     SELECT c.user_id, c.day_name AS day, d.hours, d.points FROM c JOIN pilgrim_days d USING (user_id, day)`
 }
 
-/** Number of points of a pilgrim's day. */
 export interface DayPoints extends FullDay {
   readonly points: number
 }

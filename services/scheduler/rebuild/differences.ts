@@ -10,7 +10,6 @@ const READ: Record<Column, (column: string) => string> = {
   whole: (column) => `${column}::float8 AS ${column}`,
 }
 
-/** Selects the rows of a table in the order of their key. */
 export function selectOf({ name, key, columns }: Table, where = ''): string {
   const list = Object.entries(columns).map(([column, type]) => READ[type](column))
   return `SELECT ${list.join(', ')} FROM ${name} ${where} ORDER BY ${key.join(', ')}`

@@ -19,10 +19,11 @@ export function openCounterFile(path: string | null) {
 
   return {
     pairs: pairs as ReadonlyMap<string, Pair>,
-    /** Sets a pair. @throws the disk's error; the pair is set in memory nevertheless */
+    /** Sets a pair. @throws for a long name, or the disk's error; the pair is set in memory nevertheless */
     set(name: string, pair: Pair): void {
       pairs.set(name, pair)
       if (file === null) return
+      if (name.length > NAME_BYTES) throw new RangeError(`a counter's name is too long: ${name}`)
       numbers.writeDoubleLE(pair[0], 0)
       numbers.writeDoubleLE(pair[1], 8)
       const known = places.get(name)

@@ -97,7 +97,6 @@ type CounterChange =
   | 'letters-stored'
   | 'letters-duplicate'
 
-/** Adds to a count that an operator's action changes. */
 export async function countPoints(tx: Tx, name: CounterChange, points: number): Promise<void> {
   if (points === 0) return
   await tx.sql`
@@ -129,8 +128,11 @@ export async function closeRestoredCounters(tx: Tx, closed: readonly PartitionCo
 const SYNC_EVERY_MS = 2_000
 const SUFFIX = '.counters'
 
-/** Counts points that do not reach the buffer, or are restored to it after a loss of the kv. */
-export type Count = (name: 'duplicate' | 'recovered' | `rejected:${string}`, points: number) => void
+/** Counts points that do not reach the buffer, or are restored to it after an epoch of a partition has lost them. */
+export type Count = (
+  name: 'duplicate' | 'recovered' | `redone:${number}:${string}` | `rejected:${string}`,
+  points: number,
+) => void
 
 interface ProcessCountersOptions {
   readonly kv: KvPoints
@@ -138,7 +140,6 @@ interface ProcessCountersOptions {
   readonly log: Log
   /** The process's journal file, beside which the counter file is created; null: counters in memory only. */
   readonly journalPath: string | null
-  /** Returns the number of points in that journal. */
   readonly journaled: () => number
 }
 
@@ -169,11 +170,9 @@ export function openProcessCounters({ kv, db, log, journalPath, journaled }: Pro
     count: ((name, points) => {
       if (points > 0) counters.set(name, [counters.get(name)[0] + points, 0])
     }) satisfies Count,
-    /** Refused points by reason. */
     rejected: () => counters.rejected(),
     /** Writes new counts to the database, and those of counter files left by ended processes. */
     sync,
-    /** Starts to sync at regular intervals. */
     start(): void {
       void tick()
       timer = setInterval(() => void tick(), SYNC_EVERY_MS)

@@ -52,10 +52,8 @@ const NOTHING = {
   dropped: 0,
   erased_pending: 0,
 }
-/** The counters of a row of `ledger_counters`. */
 type StoredCounters = Readonly<typeof NOTHING>
 
-/** The figures of one epoch of a partition. */
 interface EpochFigures {
   readonly entered: number
   readonly stored: number
@@ -71,7 +69,6 @@ interface Rows {
   readonly callers: readonly (BufferEpoch & { caller: string; acknowledged: number; lost: number })[]
   readonly counts: Readonly<Record<string, number>> | null
   readonly letters: number
-  readonly requeued: number
 }
 
 const REJECTED = 'rejected:'
@@ -101,8 +98,7 @@ async function readRows(db: Database): Promise<Rows> {
         'callers', (SELECT coalesce(json_agg(c), '[]') FROM ledger_callers c),
         'counts', (SELECT json_object_agg(name, points) FROM (
           SELECT name, sum(points) AS points FROM ledger_counts GROUP BY name) n),
-        'letters', (SELECT count(*) FROM dead_letters WHERE NOT requeued),
-        'requeued', (SELECT count(*) FROM dead_letters WHERE requeued)
+        'letters', (SELECT count(*) FROM dead_letters)
       ) AS rows`,
   )
   return row.rows
@@ -150,10 +146,7 @@ export function balance(
   return sumUp([...figures.values()], rows)
 }
 
-function sumUp(
-  figures: readonly (EpochFigures & BufferEpoch)[],
-  { counts, letters, requeued }: Rows,
-): Ledger {
+function sumUp(figures: readonly (EpochFigures & BufferEpoch)[], { counts, letters }: Rows): Ledger {
   const counted = (name: string): number =>
     (counts !== null && Object.hasOwn(counts, name) && counts[name]) || 0
   const sum = (name: keyof EpochFigures) => total(figures, (figure) => figure[name])
@@ -161,12 +154,16 @@ function sumUp(
   const refused = total(rejected, ([, points]) => points)
   const journaled = counted('journaled')
   const dropped = counted('letters-dropped')
-  // Points that were lost and restored were counted twice on entry.
-  const recovered = Math.min(counted('recovered'), sum('lost'))
+  // Points that were lost and restored were counted twice on entry. Their epoch is not always known.
+  const left = without(
+    counted('recovered'),
+    figures.map(({ partition, epoch, lost }) => Math.max(0, lost - counted(`redone:${partition}:${epoch}`))),
+  )
+  const lost = total(left, Number)
   const ledger = {
     received:
       sum('entered') -
-      recovered +
+      (sum('lost') - lost) +
       sum('dropped') +
       refused +
       journaled +
@@ -179,19 +176,14 @@ function sumUp(
       ...Object.fromEntries(rejected.map(([name, points]) => [name.slice(REJECTED.length), points])),
       ...(dropped > 0 ? { 'dropped-letter': dropped } : {}),
     },
-    pending: sum('pending') + requeued,
+    pending: sum('pending'),
     journaled,
     deadLetter: letters,
     erased: sum('erased') + sum('dropped') + counted('points-erased') + counted('letters-erased'),
-    lost: sum('lost') - recovered,
+    lost,
   }
-  const { received, stored, duplicate, pending, deadLetter, erased, lost } = ledger
+  const { received, stored, duplicate, pending, deadLetter, erased } = ledger
   const rest = stored + duplicate + refused + dropped + pending + journaled + deadLetter + erased + lost
-  // It is not known to which of the losses it belongs.
-  const left = without(
-    recovered,
-    figures.map((figure) => figure.lost),
-  )
   const losses = figures.map(({ epoch, partition }, i) => ({ epoch, partition, points: left[i]! }))
   return { ...ledger, inFlight: received - rest, losses: losses.filter(({ points }) => points > 0) }
 }

@@ -7,6 +7,7 @@
  */
 import {
   createReadStream,
+  existsSync,
   mkdirSync,
   readdirSync,
   readFileSync,
@@ -42,13 +43,12 @@ export const redoDirectory = (dataDir: string): string => join(dataDir, 'redo')
 
 /** The kv whose points the log would restore. */
 export interface KnownKv {
-  /** Ids of its server processes. */
   readonly servers: readonly string[]
   readonly epochs: readonly (readonly [partition: number, epoch: string])[]
 }
 
 interface Segment {
-  readonly path: string
+  path: string
   readonly begun: Elapsed
   /** Time since the last write. */
   written: Elapsed
@@ -75,6 +75,7 @@ export function openRedoLog({ dir, stopwatch, log }: RedoLogOptions) {
   let writing: Promise<void> | null = null
   let timer: Timer | undefined
   let isFailing = false
+  let eventSuffix = SUFFIX
 
   const bytes = (): number => segments.reduce((sum, segment) => sum + segment.bytes, 0)
   const removeFirst = (): void => rmSync(segments.shift()!.path, { force: true })
@@ -86,7 +87,7 @@ export function openRedoLog({ dir, stopwatch, log }: RedoLogOptions) {
     while (segments.length > 0 && (bytes() > MOST_BYTES || freeBytes(dir) < FREE_BYTES)) removeFirst()
     const elapsed = stopwatch()
     const next = {
-      path: join(dir, `${name}-${begun++}${SUFFIX}`),
+      path: join(dir, `${name}-${begun++}${eventSuffix}`),
       begun: elapsed,
       written: elapsed,
       bytes: 0,
@@ -139,14 +140,31 @@ export function openRedoLog({ dir, stopwatch, log }: RedoLogOptions) {
       waitingBytes += line.length
       writeSoon()
     },
+    /** Names the event in this process's files. */
+    async identify(eventId: string): Promise<void> {
+      while (writing !== null) await writing
+      eventSuffix = `.${eventId}${SUFFIX}`
+      for (const segment of segments) {
+        if (segment.path.endsWith(eventSuffix)) continue
+        const path = segment.path.slice(0, -SUFFIX.length) + eventSuffix
+        // A segment whose first write failed has no file.
+        if (existsSync(segment.path)) renameSync(segment.path, path)
+        segment.path = path
+      }
+    },
     /**
-     * Submissions logged by all processes that share the directory.
+     * Submissions logged by all processes that share the directory, without those of another event, whose files are
+     * deleted with age. Files that name no event are read: their process never reached the database, or is of 1.8.0.
      * @param points per page; the last submission of a page may exceed it
      */
     async *pages(points: number): AsyncGenerator<Submission[]> {
       await write()
-      for (const file of readdirSync(dir))
-        if (file.endsWith(SUFFIX)) yield* readPages(join(dir, file), points)
+      for (const file of readdirSync(dir)) {
+        if (!file.endsWith(SUFFIX)) continue
+        if (file.endsWith(eventSuffix) || file.split('.').length === 2)
+          yield* readPages(join(dir, file), points)
+        else log.warn('a redo file of another event is set aside', { file })
+      }
     },
     /** Deletes entries older than `ageMs`, and the files of ended processes. */
     forget(ageMs: number): void {
@@ -176,7 +194,6 @@ export function openRedoLog({ dir, stopwatch, log }: RedoLogOptions) {
       }
     },
     write,
-    /** Bytes of this process's files. */
     bytes,
     /** Submissions missing from the log: the disk was full, failed or too slow. */
     leftOut: () => leftOut,

@@ -14,6 +14,7 @@ import {
   type Submission,
   type Verdict,
 } from '#shared/stores/kv/kv.ts'
+import { activity } from '#shared/stores/schema/tables.ts'
 import { MEMORY_CEILING } from '../admission.ts'
 import type { Count } from '../ledger/counters.ts'
 import { readablePoints } from '../point.ts'
@@ -39,14 +40,15 @@ interface RedoOptions {
 }
 
 export function createRedo(options: RedoOptions) {
-  const { redoLog, refill, neededMs, log, kv } = options
+  const { redoLog, refill, neededMs, log, kv, db } = options
   // Also what the last process knew: the kv may lose its points while no tracking process runs.
   const known = redoLog.knownKv()
   let servers: ReadonlySet<string> | null = known === null ? null : new Set(known.servers)
   const epochs = new Map(known?.epochs)
   let isNoted = known !== null
-  /** Partitions that may have lost points. */
-  let due = new Set<number>()
+  let isIdentified = false
+  /** Partitions that may have lost points, with the epoch that had them; '': not known. */
+  let due = new Map<number, string>()
   let isOpen = true
 
   async function check(): Promise<void> {
@@ -54,13 +56,21 @@ export function createRedo(options: RedoOptions) {
     const isOther = servers !== null && running.some((server) => !servers!.has(server))
     for (const [partition, { epoch }] of counters.entries()) {
       const before = epochs.get(partition)
-      if (isOther || (before !== undefined && before !== epoch)) due.add(partition)
+      if (isOther || (before !== undefined && before !== epoch))
+        due.set(partition, due.get(partition) ?? before ?? '')
       if (epoch === '' || epoch === before) continue
       epochs.set(partition, epoch)
       isNoted = false
     }
     if (isOther) isNoted = false
     servers = new Set(running)
+  }
+
+  async function identify(): Promise<void> {
+    if (isIdentified) return
+    const [row] = await db.read(() => db.orm.select({ eventId: activity.eventId }).from(activity))
+    await redoLog.identify(row!.eventId!)
+    isIdentified = true
   }
 
   /** Only once the kv has all points: until then the next process must restore them, too. */
@@ -75,14 +85,14 @@ export function createRedo(options: RedoOptions) {
   }
 
   async function redo(): Promise<void> {
-    const partitions = due
-    due = new Set()
+    const lost = due
+    due = new Map()
     try {
       await refill()
-      const points = await giveAgain(options, partitions, () => isOpen)
+      const points = await giveAgain(options, lost, () => isOpen)
       if (points > 0) log.warn('the kv had lost points, and was given them again', { points })
     } catch (error) {
-      due = due.union(partitions)
+      due = new Map([...due, ...lost])
       throw error
     }
   }
@@ -90,6 +100,7 @@ export function createRedo(options: RedoOptions) {
   let round = 0
   const run = async (): Promise<void> => {
     await check()
+    await identify()
     if (due.size > 0) await redo()
     // A stop may have left something to the next process.
     if (!isOpen) return
@@ -123,7 +134,7 @@ export type Redo = ReturnType<typeof createRedo>
 /** @returns the number of points that the kv no longer had */
 async function giveAgain(
   { kv, db, redoLog, rules, count }: RedoOptions,
-  partitions: ReadonlySet<number>,
+  epochs: ReadonlyMap<number, string>,
   isOpen: () => boolean,
 ): Promise<number> {
   let points = 0
@@ -132,12 +143,13 @@ async function giveAgain(
     if (!isOpen()) break
     const lost = Map.groupBy(page, ({ userId }) => partitionOf(userId, kv.partitions))
     for (const [partition, submissions] of lost) {
-      if (!partitions.has(partition)) continue
+      const epoch = epochs.get(partition)
+      if (epoch === undefined) continue
       // The rest of the kv's memory is reserved for the flush.
       if ((await kv.memoryUse()) >= MEMORY_CEILING)
         throw new KvUnavailable('the kv has no room for lost points')
       const given = await kv.restore(partition, await withoutStored(db, submissions), rules)
-      count('recovered', given)
+      count(epoch === '' ? 'recovered' : `redone:${partition}:${epoch}`, given)
       points += given
     }
   }

@@ -3,7 +3,14 @@
  * key to its pilgrim's own data, so other operators must not learn it. Nothing is stored: a pseudonym is the id's 128
  * bits, encrypted with a key that all replicas derive from the owners' tokens. When these change, so do the pseudonyms.
  */
-import { createCipheriv, createDecipheriv, createHmac, hkdfSync, timingSafeEqual } from 'node:crypto'
+import {
+  createCipheriv,
+  createDecipheriv,
+  createHash,
+  createHmac,
+  hkdfSync,
+  timingSafeEqual,
+} from 'node:crypto'
 import { appIdOf, bytesOfAppId } from '#shared/core/rules/app-id.ts'
 import type { Config } from '#shared/runtime/config/config.ts'
 import { ROLE_LEVEL, type Operator } from './admin-auth.ts'
@@ -25,10 +32,32 @@ export interface Pseudonyms {
   reveal<T>(value: T): T
   /** Whether this operator sees pseudonyms. */
   hidesFrom(operator: Pick<Operator, 'level'> | null): boolean
+  /** The order of ids in the lists of this operator. */
+  orderFor(operator: Pick<Operator, 'level'> | null): IdOrder
   /** Signs a cursor: a list that starts at a forged cursor would reveal the order of its ids. */
   seal(cursor: string): string
   /** The signed cursor; null if the signature is wrong. */
   open(sealed: string): string | null
+}
+
+/**
+ * The order of ids. Operators who see pseudonyms get the order of a keyed hash: the order of the ids themselves would
+ * reveal an id to an operator who invents pilgrims around it.
+ */
+export interface IdOrder {
+  /** What an id is sorted by. */
+  of(id: string): string
+  /** SQL: the same of a column. */
+  sql(column: string): string
+}
+
+const PLAIN: IdOrder = { of: (id) => id, sql: (column) => column }
+
+function hashedOrder(key: string): IdOrder {
+  return {
+    of: (id) => createHash('sha256').update(`${key}${id}`).digest('hex'),
+    sql: (column) => `encode(sha256(convert_to('${key}' || ${column}, 'UTF8')), 'hex')`,
+  }
 }
 
 /** Clients send a cursor as it was answered, or percent-decoded. */
@@ -45,6 +74,7 @@ export function createPseudonyms({ identity, tokens }: Pick<Config, 'identity' |
   const secret = JSON.stringify((owners.length > 0 ? owners : tokens).map(({ value }) => value).toSorted())
   const keyOf = (use: string) => new Uint8Array(hkdfSync('sha256', secret, '', `pseudonyms: ${use}`, 16))
   const [key, tagKey, sealKey] = [keyOf('cipher'), keyOf('tag'), keyOf('seal')]
+  const hashed = hashedOrder(Buffer.from(keyOf('order')).toString('hex'))
   const tagOf = (id: string) => createHmac('sha256', tagKey).update(id).digest('hex').slice(0, TAG_DIGITS)
 
   const pseudonymOf = (id: string): string => {
@@ -71,6 +101,7 @@ export function createPseudonyms({ identity, tokens }: Pick<Config, 'identity' |
     hide: (text, operator) => (hidesFrom(operator) ? text.replaceAll(APP_IDS, pseudonymOf) : text),
     reveal: <T>(value: T): T => reveal(value) as T,
     hidesFrom,
+    orderFor: (operator) => (hidesFrom(operator) ? hashed : PLAIN),
     seal,
     open(sealed) {
       const cursor = sealed.slice(SEAL_DIGITS)

@@ -1,7 +1,7 @@
 /** The embedded database: PGlite in a worker, so that SQL never blocks the thread that answers requests. */
-import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join, resolve } from 'node:path'
+import { basename, dirname, join, resolve } from 'node:path'
 import postgres from 'postgres'
 import { restrictAllToOwner } from '#shared/runtime/private-files.ts'
 import type { ColumnType, Driver, InsertRows } from './db.ts'
@@ -11,14 +11,26 @@ import { LoggableError } from '#shared/runtime/log.ts'
 export interface WorkerStart {
   readonly dir: string
   readonly socket: string
+  readonly temporary: boolean
 }
+
+/** A message to the worker: copy the database's files to a new directory, unless that leaves less disk space. */
+export interface WorkerCopy {
+  readonly to: string
+  readonly leaveBytes: number
+}
+
+export type WorkerMessage = WorkerStart | WorkerCopy | 'stop'
 
 /**
  * Starts PGlite on `dir` and connects to it.
  * @throws LoggableError with the worker's message if the directory cannot be opened
  */
-export async function openEmbeddedPostgres(dir: string): Promise<Driver> {
+export async function openEmbeddedPostgres(dir: string, temporary = false): Promise<Driver> {
   mkdirSync(dir, { recursive: true, mode: 0o700 })
+  const copies = `${basename(dir)}.copy-`
+  for (const name of readdirSync(dirname(dir)))
+    if (name.startsWith(copies)) rmSync(join(dirname(dir), name), { recursive: true, force: true })
   // A socket path is limited to about 100 characters, so it is not in the data directory.
   const socketDir = mkdtempSync(join(tmpdir(), 'event-db-'))
   const socket = join(socketDir, '.s.PGSQL.5432')
@@ -27,8 +39,15 @@ export async function openEmbeddedPostgres(dir: string): Promise<Driver> {
     worker.terminate()
     rmSync(socketDir, { recursive: true, force: true })
   }
+  let answered: Promise<unknown> = Promise.resolve()
+  /** Sends a message after the answer to the previous one. */
+  const ask = (message: WorkerMessage, failure: string): Promise<void> => {
+    const answer = answered.then(() => askWorker(worker, message, failure))
+    answered = answer.catch(() => undefined)
+    return answer
+  }
   try {
-    await started(worker, { dir: resolve(dir), socket })
+    await ask({ dir: resolve(dir), socket, temporary }, 'the embedded database cannot start')
   } catch (error) {
     end()
     throw error
@@ -47,25 +66,27 @@ export async function openEmbeddedPostgres(dir: string): Promise<Driver> {
   return {
     client,
     insertRows: insertArrays,
+    async copy(leaveBytes) {
+      const to = `${resolve(dir)}.copy-${crypto.randomUUID().slice(0, 8)}`
+      await ask({ to, leaveBytes }, 'the embedded database cannot be copied')
+      return to
+    },
     async stop() {
-      const stopped = Promise.withResolvers<void>()
-      worker.onmessage = () => stopped.resolve()
-      worker.postMessage('stop')
-      await stopped.promise
+      await ask('stop', 'the embedded database did not stop').catch(() => undefined)
       end()
     },
   }
 }
 
-/** Resolves when the worker accepts connections. */
-function started(worker: Worker, start: WorkerStart): Promise<void> {
+/** @throws LoggableError with `failure` and the worker's message */
+function askWorker(worker: Worker, message: WorkerMessage, failure: string): Promise<void> {
   return new Promise((resolve, reject) => {
     worker.onmessage = ({ data }: MessageEvent<string>) => {
-      if (data === 'ready') resolve()
-      else reject(new LoggableError(`the embedded database cannot start: ${data}`))
+      if (data === '') resolve()
+      else reject(new LoggableError(`${failure}: ${data}`))
     }
     worker.onerror = (event) => reject(new Error(event.message))
-    worker.postMessage(start)
+    worker.postMessage(message)
   })
 }
 

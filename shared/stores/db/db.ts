@@ -23,6 +23,12 @@ export interface Database extends Tx {
   /** Runs a read-only transaction whose statements all see one snapshot. */
   snapshot<T>(read: (tx: Tx) => Promise<T>): Promise<T>
   /**
+   * As `snapshot`, for reads of minutes. An embedded database, which has one connection, is copied first, and waits only
+   * meanwhile.
+   * @param leaveBytes free disk space that the copy must leave
+   */
+  longSnapshot<T>(read: (tx: Tx) => Promise<T>, leaveBytes: number): Promise<T>
+  /**
    * Runs a read or an idempotent write, and retries it once if its pooled connection is dead (after a restart all are).
    */
   read<T>(query: () => Promise<T>): Promise<T>
@@ -61,6 +67,8 @@ export interface Driver {
   readonly client: Sql
   readonly insertRows: InsertRows
   readonly stop: () => Promise<void>
+  /** Copies the files of an embedded database. @returns the copy's directory, which the caller deletes */
+  readonly copy?: (leaveBytes: number) => Promise<string>
 }
 
 /** The database did not answer in time. */

@@ -1,4 +1,5 @@
 /** Opens the database with the driver that the URL selects. */
+import { rmSync } from 'node:fs'
 import { PgDatabase, PgDialect } from 'drizzle-orm/pg-core'
 import { drizzle, type PostgresJsQueryResultHKT, PostgresJsSession } from 'drizzle-orm/postgres-js'
 import type { Sql, TransactionSql } from 'postgres'
@@ -62,25 +63,42 @@ const txOf = (sql: TransactionSql): Tx => ({
 /**
  * Opens the database at the URL, or the embedded one in `dir` if the URL is empty. Does not migrate it.
  * @param options.statementMs statement timeout on a server in milliseconds, one minute by default; 0: none
+ * @param options.temporary for an embedded one that is deleted after use: its files are not synced to disk
  */
 export async function openDatabase(options: {
   readonly url: string
   readonly dir: string
   readonly statementMs?: number
+  readonly temporary?: boolean
 }): Promise<Database> {
-  const { client, insertRows, stop } =
+  const { client, insertRows, stop, copy } =
     options.url === ''
-      ? await openEmbeddedPostgres(options.dir)
+      ? await openEmbeddedPostgres(options.dir, options.temporary)
       : openPostgres(options.url, options.statementMs)
+  const snapshot: Database['snapshot'] = (read) =>
+    client.begin('isolation level repeatable read read only', (sql) => read(txOf(sql))) as ReturnType<
+      typeof read
+    >
   return {
     sql: client,
     orm: drizzle(client, { casing: CASING }),
     insertRows,
     transaction: (run) => client.begin((sql) => run(txOf(sql))) as ReturnType<typeof run>,
-    snapshot: (read) =>
-      client.begin('isolation level repeatable read read only', (sql) => read(txOf(sql))) as ReturnType<
-        typeof read
-      >,
+    snapshot,
+    async longSnapshot(read, leaveBytes) {
+      if (copy === undefined) return snapshot(read)
+      const dir = await copy(leaveBytes)
+      try {
+        const copied = await openDatabase({ url: '', dir, temporary: true })
+        try {
+          return await copied.snapshot(read)
+        } finally {
+          await copied.close()
+        }
+      } finally {
+        rmSync(dir, { recursive: true, force: true })
+      }
+    },
     async read(query) {
       try {
         return await query()

@@ -177,11 +177,9 @@ export interface Erased {
   readonly userHash: string
   /** Rises with each erasure; each point carries the generation at its admission. */
   readonly generation: number
+  /** Points received until this time are rejected. Their times may be those of other clocks (`beginAnew`). */
   readonly erasedMs: number
-  /**
-   * Whether all points are rejected, because the person has not consented again; otherwise points received since then
-   * are accepted.
-   */
+  /** Whether all points are rejected, because the person has not consented again. */
   readonly stands?: boolean
 }
 

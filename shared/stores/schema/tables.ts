@@ -85,8 +85,7 @@ export const flushes = pgTable(
 )
 
 /**
- * Dead letters: points that the database refused, with the reason; an operator requeues or drops them. The next flush
- * stores a requeued one and deletes its row, in one transaction.
+ * Dead letters: points that the database refused, with the reason; an operator requeues or drops them.
  */
 export const deadLetters = pgTable('dead_letters', {
   id: serial().primaryKey(),
@@ -97,6 +96,7 @@ export const deadLetters = pgTable('dead_letters', {
   /** Number of refusals. */
   refusals: integer().notNull().default(1),
   createdAt: instant().notNull(),
+  /** Whether the next flush tries it again. If it stores the point, it deletes the row in the same transaction. */
   requeued: boolean().notNull().default(false),
 })
 
@@ -593,6 +593,8 @@ export const activity = pgTable('activity', {
   messages: jsonb().$type<Record<string, string>>(),
   changedAt: instant().notNull(),
   changedBy: text(),
+  /** Identity of the event, also in its backups. Redo files name it, so that no other event gets their points. */
+  eventId: uuid().defaultRandom(),
 })
 
 /** Progress of the end of the event: one row, created at the end. */
@@ -623,6 +625,7 @@ export const erasures = pgTable('erasures', {
   /** SHA-1 of the user id, in hex. */
   userHash: text().primaryKey(),
   generation: integer().notNull(),
+  /** Time of the erasure, by the clock of the erasing process; after a new consent, the time set by `beginAnew`. */
   erasedAt: instant().notNull(),
   /** Whether nothing of the person is accepted, because they have not consented again. */
   stands: boolean().notNull().default(false),

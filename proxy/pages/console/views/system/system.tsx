@@ -265,7 +265,11 @@ function LetterRow({ letter }: { readonly letter: Letter }) {
         <Button kind="plain" aria-expanded={open.value} onClick={() => (open.value = !open.value)}>
           {messages.look}
         </Button>
-        <Button onClick={() => void requeue()}>{messages.requeue}</Button>
+        {letter.requeued ? (
+          messages.outcomes.replayed
+        ) : (
+          <Button onClick={() => void requeue()}>{messages.requeue}</Button>
+        )}
         {level.value >= OWNER ? <Drop letter={letter} /> : null}
       </div>
     </li>

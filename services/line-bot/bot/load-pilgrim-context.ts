@@ -1,5 +1,5 @@
 /** The context of an answer: the pilgrim's language from LINE, and the same figures as in their profile. */
-import { eq } from 'drizzle-orm'
+import { eq, sql } from 'drizzle-orm'
 import type { ServiceContext } from '#shared/service/context.ts'
 import { HttpsUrl, withoutDirections } from '#shared/contracts/fields.ts'
 import { readPilgrimsDegraded } from '#shared/points/totals/pilgrim-statistics.ts'
@@ -68,10 +68,10 @@ async function storeProfile(
     const [row] = await tx.orm
       .update(pilgrims)
       .set({
-        // The pilgrim's own or stored name takes precedence over LINE's.
-        displayName: stored.displayName ?? clean(profile.displayName, 200),
+        // A name that the pilgrim has typed takes precedence over LINE's, also one typed since `stored` was read.
+        displayName: sql`coalesce(${pilgrims.displayName}, ${clean(profile.displayName, 200)}::text)`,
         pictureUrl: HttpsUrl.safeParse(profile.pictureUrl).data ?? stored.pictureUrl,
-        language: stored.language ?? clean(profile.language, 35),
+        language: sql`coalesce(${pilgrims.language}, ${clean(profile.language, 35)}::text)`,
         updatedAt: at,
       })
       .where(eq(pilgrims.userId, stored.userId))

@@ -35,12 +35,11 @@ export async function subscribe(
   const nowMs = now()
   if (config.push === null) throw conflict('This event sends no messages by Web Push.')
   checkDevice(config.push, endpoint, keys.p256dh)
-  const same = and(eq(pushSubscriptions.endpoint, endpoint), eq(pushSubscriptions.userId, userId))
-  if ((await db.read(() => db.orm.$count(pushSubscriptions, same))) === 0)
-    await chargeQuota(context, 'devices', userId, address)
   const row = await db.transaction(async (tx) => {
     await ensurePilgrim(tx, userId, nowMs)
     await lockPilgrim(tx, userId)
+    const same = and(eq(pushSubscriptions.endpoint, endpoint), eq(pushSubscriptions.userId, userId))
+    const isNew = (await tx.orm.$count(pushSubscriptions, same)) === 0
     // Another pilgrim's deliveries refer to the old id.
     await tx.orm
       .delete(pushSubscriptions)
@@ -51,6 +50,8 @@ export async function subscribe(
       .onConflictDoUpdate({ target: pushSubscriptions.endpoint, set: { userId, ...keys } })
       .returning()
     await removeOldest(tx, config, stored!)
+    // Last: a request that fails costs nothing.
+    if (isNew) await chargeQuota(context, 'devices', userId, address)
     return stored!
   })
   return shown(config, row)

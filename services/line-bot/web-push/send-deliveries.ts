@@ -119,10 +119,11 @@ async function send(
   const { endpoint, p256dh, auth, notice } = claimed
   const nowMs = now()
   const leftMs = claimed.planned_ms + WORTH_MS - nowMs
-  if (endpoint === null || p256dh === null || auth === null || notice === null)
+  if (endpoint === null || p256dh === null || auth === null)
     return settle(context, claimed, 'failed', 'the device was removed')
   if (claimed.withdrawn) return settle(context, claimed, 'failed', 'the pilgrim has withdrawn')
-  if (await isExpired(context, context.db, claimed.cause_key, claimed.planned_ms))
+  // A confirmed emergency has lost its content.
+  if (notice === null || (await isExpired(context, context.db, claimed.cause_key, claimed.planned_ms)))
     return settle(context, claimed, 'failed', EXPIRED)
   if (leftMs <= 0) return settle(context, claimed, 'failed', 'not delivered within a day')
   const device: Device = { endpoint, p256dh, auth }

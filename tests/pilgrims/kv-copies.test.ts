@@ -36,6 +36,14 @@ describeOnServers('the copies in the kv', () => {
     return { hidden: hidden.includes(userId), refused: refused.includes(userId) }
   }
 
+  test('of a photo count are of known pilgrims only: invented ids fill no store', async () => {
+    const [known, invented] = [await add(), newUser()]
+    for (const userId of [known, invented])
+      expect(await countPhotos(late.context, userId)).toEqual({ userId, photo_count: 0 })
+    const cached = (userId: string) => late.context.kv.cached(photoCountKey(userId))
+    expect([await cached(known), await cached(invented)]).toEqual(['0', null])
+  })
+
   test('of presence and consent are those of Postgres after a comparison', async () => {
     const { kv } = late.context
     const people = {

@@ -2,6 +2,8 @@
  * The public map: one snapshot for all replicas, deltas, encodings, and its content while a store is down.
  */
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'bun:test'
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { brotliDecompressSync } from 'node:zlib'
 import { FollowersMap } from '#services/tracking/map/map-snapshots.ts'
 import { encodingOf } from '#shared/service/http/prepared-response.ts'
@@ -30,6 +32,7 @@ describeOnServers('the map of followers', () => {
   let kv: Kv
   let nowMs: number
   let dir: string
+  let path: string
   const now = () => nowMs
   beforeAll(async () => {
     database = await openTestDatabase()
@@ -42,7 +45,8 @@ describeOnServers('the map of followers', () => {
   })
   beforeEach(async () => {
     nowMs = START
-    kv = await openEmbeddedKv({ path: `${dir}/${crypto.randomUUID()}`, onError, now })
+    path = join(dir, crypto.randomUUID())
+    kv = await openEmbeddedKv({ path, onError, now })
     await kv.setStatus({ status: 'active', version: 1, message: null })
   })
   afterEach(() => kv?.close())
@@ -69,6 +73,12 @@ describeOnServers('the map of followers', () => {
     }
     return { refresh, asked, whole, delta, crowds, report }
   }
+  /** Bytes of all files of the embedded kv. */
+  const filesOfKv = (): string =>
+    readdirSync(dir)
+      .filter((name) => join(dir, name).startsWith(path))
+      .map((name) => readFileSync(join(dir, name), 'latin1'))
+      .join('')
   /** A crowd spread between two places along the route. */
   async function standing(count: number, fromM: number, toM: number, t = nowMs): Promise<void> {
     for (let i = 0; i < count; i++) {
@@ -286,6 +296,10 @@ describeOnServers('the map of followers', () => {
       const cached = await kv.cached(`event-map-5/${before.version}`)
       expect(cached).toContain('palanquin')
       expect(cached).not.toContain(palanquin)
+      // The files hold JSON within JSON.
+      const shown = JSON.stringify(before.palanquin).replaceAll('"', String.raw`\"`)
+      const inFiles = () => [palanquin, shown].map((text) => filesOfKv().includes(text))
+      expect({ how, inFiles: inFiles() }).toEqual({ how, inFiles: [true, true] })
       await take()
       for (const each of [one, other]) {
         await each.refresh()
@@ -300,6 +314,10 @@ describeOnServers('the map of followers', () => {
       await one.refresh()
       expect(await one.delta(before.version)).toMatchObject({ palanquin: null })
       await db.sql`DELETE FROM pilgrims`
+      // An erasure rewrites the files.
+      if (how !== 'erased') continue
+      await kv.erase(palanquin, { generation: 1, erasedMs: nowMs, stands: true })
+      expect(inFiles()).toEqual([false, false])
     }
   })
 

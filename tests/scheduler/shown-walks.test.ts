@@ -106,6 +106,24 @@ describeFlushHarness('the walk that others see', (harness) => {
     expect(await rebuilt(harness)).toEqual([])
   })
 
+  test('holds a batch back until the end, if a stranger sends a point just before the phone does', async () => {
+    harness.nowMs = Date.now()
+    const steps = walk(60, harness.nowMs - 70 * MINUTE_MS)
+    for (let i = 10; i <= 60; i += 10) {
+      const batch = steps.slice(i - 10, i)
+      const sentAtMs = batch.at(-1)!.recordedMs + 2_000
+      // The first batch comes alone.
+      const stranger = point({ sentMs: sentAtMs - 1_000, receivedMs: sentAtMs - 1_000, lat: steps[9]!.lat })
+      const phone = batch.map((step) => ({ ...step, receivedMs: sentAtMs }))
+      await harness.buffer(VICTIM, i === 10 ? phone : [stranger, ...phone])
+      await harness.flush({ hidesLate })
+    }
+    const { shown, all } = await shownMm(harness)
+    // Only the first batch: 0.7 of 4.7 km.
+    expect(shown).toBeWithin(all * 0.1, all * 0.2)
+    expect(await rebuilt(harness)).toEqual([])
+  })
+
   test('goes on from the stored walk of a pilgrim without one', async () => {
     harness.nowMs = Date.now()
     const startMs = harness.nowMs - 200 * MINUTE_MS

@@ -66,3 +66,40 @@ test(
   },
   3 * READ_MS,
 )
+
+test(
+  'emergencies that cannot be read are hidden, or a tab in the background does not show them',
+  async () => {
+    const pilgrim = newAppId()
+    await checkIn(stack, pilgrim)
+    await using opened = await browser.console(stack, {
+      role: 'manager',
+      view: 'system',
+      expected: /500/,
+      async before(page) {
+        await page.addInitScript(() => Object.defineProperty(document, 'hidden', { get: () => true }))
+        await page.route(
+          '**/admin/emergencies',
+          (route) =>
+            route.fulfill({
+              status: 500,
+              json: { ok: false, error: 'Down.', code: 'internal' },
+            }),
+          { times: 1 },
+        )
+      },
+    })
+    const { page } = opened
+    await page.getByRole('alert').getByText('SOS: Not read: Down.').waitFor()
+    expect(await page.title()).toStartWith('⚠ ')
+    await photograph(page, 'console-emergencies-unread')
+    const press = { user_id: pilgrim, waited_ms: 0, lat: 24.1477, lng: 120.6736, accuracy: 12 }
+    await post(stack, 'emergency', { ...press, pressed_at: new Date().toISOString() })
+    await page.getByRole('alert').locator('.emergency').waitFor({ timeout: READ_MS })
+    await page.getByText('Not read').waitFor({ state: 'detached' })
+    expect(await page.title()).toStartWith('⚠ ')
+    await page.getByRole('button', { name: 'I take care of it' }).click()
+    await page.waitForFunction(() => !document.title.startsWith('⚠'))
+  },
+  2 * READ_MS,
+)

@@ -100,7 +100,12 @@ function waitMs({ status, retryAfter = 0 }: ClientError): number {
 const againMs = ({ status }: ClientError): number => (status === 0 || status >= 500 ? FRESH_MS : Infinity)
 
 /** @param key identifies what is read; another key creates another resource */
-function createResource<T>(key: string, load: (signal: AbortSignal) => Promise<Answer<T>>, everyMs: number) {
+function createResource<T>(
+  key: string,
+  load: (signal: AbortSignal) => Promise<Answer<T>>,
+  everyMs: number,
+  inBackground: boolean,
+) {
   const last = everyMs > 0 ? recall(key) : null
   // The same key means the same endpoint and query.
   const value = signal<T | null>((last?.value as T | undefined) ?? null)
@@ -141,9 +146,8 @@ function createResource<T>(key: string, load: (signal: AbortSignal) => Promise<A
     const nextMs = answer.ok ? everyMs : waitMs(answer.error) || Math.min(everyMs, againMs(answer.error))
     if (nextMs > 0) timer = window.setTimeout(tick, nextMs)
   }
-  // A hidden page sends no requests.
   const tick = (): void => {
-    if (document.hidden) document.addEventListener('visibilitychange', tick, { once: true })
+    if (document.hidden && !inBackground) document.addEventListener('visibilitychange', tick, { once: true })
     else void reload()
   }
   const start = (): void => {
@@ -168,19 +172,27 @@ function createResource<T>(key: string, load: (signal: AbortSignal) => Promise<A
  * cached.
  * @param everyMs polling interval, in milliseconds; 0: read once
  * @param name one word that identifies the data: the key of the cached answer
+ * @param inBackground whether a hidden page reads too
  */
 export function useResource<T, I>(
   load: Load<T, I>,
   everyMs: number,
   name: string,
   input: I = {} as I,
+  inBackground = false,
 ): Resource<T> {
   const latest = useRef({ load, input })
   latest.current = { load, input }
   const key = `${name} ${JSON.stringify(input)}`
   const { resource, start, stop } = useMemo(
-    () => createResource<T>(key, (signal) => latest.current.load(latest.current.input, { signal }), everyMs),
-    [key, everyMs],
+    () =>
+      createResource<T>(
+        key,
+        (signal) => latest.current.load(latest.current.input, { signal }),
+        everyMs,
+        inBackground,
+      ),
+    [key, everyMs, inBackground],
   )
   useEffect(() => {
     const shown = { reload: resource.reload, stop }

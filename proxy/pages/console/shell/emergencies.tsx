@@ -1,5 +1,6 @@
 /** Emergencies at the top of every view, until an operator confirms them. */
 import { telephoneUri } from '#shared/core/rules/telephone.ts'
+import { signal } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
 import type { Data } from '#shared/client/index.ts'
 import { ago, clock } from '../clock.ts'
@@ -7,7 +8,7 @@ import { kmOnRoute, placeName, placeOf } from '../map/place-words.tsx'
 import { loadGround, route } from '../map/ground.ts'
 import { BusyButton, act } from '../parts/actions.tsx'
 import { PilgrimLink } from '../parts/pilgrim-link.tsx'
-import { useStale } from '../parts/panel.tsx'
+import { sentenceOf, useStale } from '../parts/panel.tsx'
 import { useResource } from '../resource.ts'
 import { show } from '../router.ts'
 import { client, level, MANAGER } from '../session.ts'
@@ -24,12 +25,16 @@ const EVERY_MS = 30_000
  */
 const MOST_INVENTED = 5
 
+/** Some operator must look: the document's title says so, for a tab in the background. */
+export const hasEmergency = signal(false)
+
 /** Volunteers may not read emergencies. */
 export const EmergencyBar = () => (level.value < MANAGER ? null : <Bar />)
 
 function Bar() {
-  const list = useResource(client.listEmergencies, EVERY_MS, 'emergencies')
+  const list = useResource(client.listEmergencies, EVERY_MS, 'emergencies', {}, true)
   const stale = useStale(list)
+  const { title } = words.value.emergencies
   const open = list.value.value?.items.filter(({ confirmed_at: at }) => at === null) ?? []
   const isOpen = open.length > 0
   const total = list.value.value?.unconfirmed ?? 0
@@ -37,9 +42,14 @@ function Bar() {
   const withPoints = open.filter(({ has_points: has }) => has).length
   const shown = open.slice(0, open.length - withPoints > MOST_INVENTED ? withPoints : open.length)
   const folded = open.slice(shown.length)
+  // The bar about the rate limit explains a 429.
+  const error = list.error.value?.status === 429 ? null : list.error.value
+  const isUnread = error !== null
   useEffect(() => {
     if (isOpen) void loadGround()
-  }, [isOpen])
+    hasEmergency.value = isOpen || isUnread
+    return () => (hasEmergency.value = false)
+  }, [isOpen, isUnread])
   // Announced once per emergency: its text stays the same.
   return (
     <div class="emergencies" role="alert">
@@ -54,6 +64,7 @@ function Bar() {
           ))}
         </details>
       )}
+      {error === null ? null : <p class="notice warning">{pair(title, sentenceOf(error))}</p>}
       {isOpen && stale ? <p class="small">{pair(words.value.common.stale, clock(list.at.value!))}</p> : null}
     </div>
   )

@@ -13,7 +13,7 @@ import { Icon } from '../parts/icon.tsx'
 import { useStale } from '../parts/panel.tsx'
 import { type View, allowedViews, refusedView, show, view } from '../router.ts'
 import { MANAGER, endSession, level, role } from '../session.ts'
-import { EmergencyBar } from './emergencies.tsx'
+import { EmergencyBar, hasEmergency } from './emergencies.tsx'
 import { Palette, openPalette } from './palette.tsx'
 import { LookChoices } from './sign-in.tsx'
 import { countsOf } from '../views/feedback/items.ts'
@@ -32,7 +32,7 @@ export function Shell() {
   const shown = view.value
   useSignalEffect(() => {
     // Visible from another tab too.
-    const alert = incident.value === null ? '' : '⚠ '
+    const alert = incident.value === null && !hasEmergency.value ? '' : '⚠ '
     document.title = `${alert}${words.value.nav[view.value]} · ${eventName.value}`
   })
   // Cached data from before a pause or the end may be wrong now.

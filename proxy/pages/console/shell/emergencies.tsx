@@ -64,7 +64,7 @@ function Bar() {
           ))}
         </details>
       )}
-      {error === null ? null : <p class="notice warning">{pair(title, sentenceOf(error))}</p>}
+      {error === null ? null : <p class="small">{pair(title, sentenceOf(error))}</p>}
       {isOpen && stale ? <p class="small">{pair(words.value.common.stale, clock(list.at.value!))}</p> : null}
     </div>
   )

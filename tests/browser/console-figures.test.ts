@@ -6,6 +6,7 @@ import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { openEmbeddedTestStack, STACK_TIMEOUT_MS } from '#tests/helpers/open-test-stack.ts'
 import { post } from '#tests/helpers/pilgrim.ts'
 import { checkIn, flushed, newAppId, type TestStack } from '#tests/helpers/test-stack.ts'
+import { until } from '#tests/helpers/wait.ts'
 import { BROWSER_TIMEOUT_MS, type Page, photograph } from './browser.ts'
 import { consoleBrowser } from './console-harness.ts'
 
@@ -97,4 +98,50 @@ test('a summary that did not reach everybody is no success', async () => {
   expect(await panel.locator('.progress.failed').count()).toBe(1)
   expect(await panel.locator('.progress.complete').count()).toBe(2)
   await photograph(opened.page, 'console-summary-failed')
+})
+
+test('a report loses hours of a long time or the lowest answers of a scale, or draws nothing for one hour', async () => {
+  const beganMs = Date.parse('2026-01-01T00:00:00Z')
+  const hour = (after: number, points: number) => ({
+    hour: new Date(beganMs + after * 3_600_000).toISOString(),
+    points,
+    checkins: 0,
+    pilgrims: 1,
+    km: points,
+    carbon_kg: 0,
+  })
+  let hours = [hour(0, 5), hour(2_999, 7), hour(3_001, 11)]
+  await using opened = await browser.console(stack, {
+    view: 'reports',
+    async before(page) {
+      await alter(page, '**/admin/timeline*', () => ({ hours, days: [], entries: [] }))
+      await alter(page, '**/admin/surveys*', () => ({
+        items: [],
+        next_cursor: null,
+        total: 55,
+        questions: { q1: { ask: { en: 'How was it?' }, kind: 'number', choices: [] } },
+        responses: { q1: 55 },
+        counts: { q1: Object.fromEntries(Array.from({ length: 13 }, (_, i) => [i, i + 1])) },
+      }))
+    },
+  })
+  const { page } = opened
+  const survey = page.locator('.questions section', { hasText: 'How was it?' })
+  await survey.getByText('+2 more').waitFor()
+  expect(await survey.locator('.bars li').count()).toBe(11)
+  await photograph(page, 'console-scale')
+  const numbers = page.locator('.timeline details', { hasText: 'Points' })
+  await numbers.locator('summary').click()
+  expect(await numbers.locator('tbody tr').count()).toBe(3)
+  hours = [hour(0, 5)]
+  await page.reload()
+  await page.locator('.time-chart canvas').waitFor()
+  await photograph(page, 'console-one-hour')
+  const isDrawn = () =>
+    page.locator('.time-chart canvas').evaluate((canvas: HTMLCanvasElement) => {
+      const { data } = canvas.getContext('2d')!.getImageData(0, 0, canvas.width, canvas.height)
+      // Green is the colour of values alone.
+      return data.some((green, i) => i % 4 === 1 && green > data[i - 1]! + 40 && data[i + 2]! > 200)
+    })
+  await until(isDrawn, 'the only hour to be drawn')
 })

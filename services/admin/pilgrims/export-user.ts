@@ -34,7 +34,7 @@ const KEYS: Partial<Record<PersonalTable, Readonly<Record<string, string>>>> = {
   dead_letters: { id: 'bigint' },
 }
 
-const IS_TIME = /_(at|seen)$/
+const IS_TIME = /(?:^|_)(?:at|seen|since|until)$/
 
 type Row = Readonly<Record<string, unknown>>
 

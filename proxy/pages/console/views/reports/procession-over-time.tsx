@@ -10,12 +10,13 @@ import type { Seen } from '../../map/cells.ts'
 import { CrowdMap } from '../../map/crowd-map.tsx'
 import { type ProcessionPlaces, ProcessionRows } from '../../map/place-words.tsx'
 import { absenceOf, Panel, useStale } from '../../parts/panel.tsx'
-import { answered, type Resource, useResource } from '../../resource.ts'
+import { answered, useResource } from '../../resource.ts'
 import { words } from '../../words.ts'
 import { type Hour, hourName, readHour, saveHour } from './procession-hour.ts'
 import { useExports } from './exports.tsx'
 import { drawProcession, type Shown } from './procession-picture.ts'
 import type { ReportProps } from './panels.ts'
+import type { Timeline } from './time-chart.tsx'
 import { isPrinting } from '../../parts/picture.ts'
 import { pageWords } from '../../../frame/language.ts'
 
@@ -88,57 +89,61 @@ const READ_MS = 2_500
 const SHOWN_MS = 700
 const NO_CELLS: readonly MapCellEntry[] = []
 
-type Hours = ReadonlyMap<string, Hour>
+/** An hour of the timeline. Its number of points changes until the hour is over, and when points arrive late. */
+type WalkedHour = Pick<Timeline['hours'][number], 'hour' | 'points'>
 
 export function ProcessionOverTime({ timeline }: ReportProps) {
   const hours = timeline.value.value?.hours
-  const walked = useMemo(
-    () => (hours ?? []).filter(({ points }) => points > 0).map(({ hour }) => hour),
-    [hours],
-  )
+  const walked = useMemo(() => (hours ?? []).filter(({ points }) => points > 0), [hours])
   if (walked.length === 0) return null
   return <Player hours={walked} timeline={timeline} />
 }
 
-function useHours(hour: string): { readonly known: Hours; readonly reading: Resource<Hour> } {
-  const { current: hours } = useRef(new Map<string, Hour>())
-  const known = hours.get(hour)
+function useHours({ hour, points }: WalkedHour) {
+  const { current: known } = useRef(new Map<string, { readonly points: number; readonly data: Hour }>())
   const reading = useResource(
-    async (asked: string, { signal }) => (known === undefined ? readHour(asked, signal) : answered(known)),
+    async (asked: WalkedHour, { signal }) => {
+      const last = known.get(asked.hour)
+      if (last?.points === asked.points) return answered(last.data)
+      const answer = await readHour(asked.hour, signal)
+      if (answer.ok) known.set(asked.hour, { points: asked.points, data: answer.data })
+      return answer
+    },
     0,
     'procession',
-    hour,
+    { hour, points },
   )
-  if (reading.value.value !== null) hours.set(hour, reading.value.value)
-  return { known: hours, reading }
+  return { known, shown: reading.value.value ?? known.get(hour)?.data, reading }
 }
 
-function usePlayer(hours: readonly string[]) {
-  const at = useSignal(hours.length - 1)
+function usePlayer(hours: readonly WalkedHour[]) {
+  /** The chosen hour; null: the last one. */
+  const chosen = useSignal<string | null>(null)
   const playing = useSignal(false)
-  const index = Math.min(at.value, hours.length - 1)
-  const hour = hours[index]!
-  const { known, reading } = useHours(hour)
-  const shown = known.get(hour)
-  const next = (index + 1) % hours.length
+  const found = hours.findLastIndex(({ hour }) => hour === chosen.value)
+  const index = found < 0 ? hours.length - 1 : found
+  const { known, shown, reading } = useHours(hours[index]!)
+  const next = hours[(index + 1) % hours.length]!.hour
   const isPlaying = playing.value
-  const waitMs = known.has(hours[next]!) ? SHOWN_MS : READ_MS
+  const waitMs = known.has(next) ? SHOWN_MS : READ_MS
   useEffect(() => {
     if (!isPlaying || shown === undefined) return undefined
-    const timer = setTimeout(() => (at.value = next), waitMs)
+    const timer = setTimeout(() => (chosen.value = next), waitMs)
     return () => clearTimeout(timer)
-  }, [isPlaying, shown, next, waitMs, at])
-  return { at, playing, index, hour, shown, reading }
+  }, [isPlaying, shown, next, waitMs, chosen])
+  return { chosen, playing, index, shown, reading }
 }
 
 interface PlayerProps extends Pick<ReportProps, 'timeline'> {
-  readonly hours: readonly string[]
+  readonly hours: readonly WalkedHour[]
 }
 
-function Player({ hours, timeline }: PlayerProps) {
+function Player({ hours: walked, timeline }: PlayerProps) {
   const messages = words.value.reports
   const title = messages.panels['procession-over-time']
-  const { at, playing, index, hour, shown, reading } = usePlayer(hours)
+  const { chosen, playing, index, shown, reading } = usePlayer(walked)
+  const hours = walked.map(({ hour }) => hour)
+  const hour = hours[index]!
   const cells = shown?.cells ?? NO_CELLS
   const points = cells.reduce((sum, [, , , count]) => sum + count, 0)
   const text = [words.value.people.points(points), messages.places(cells.length)].join(
@@ -151,7 +156,12 @@ function Player({ hours, timeline }: PlayerProps) {
   useExports('procession-over-time', shown === undefined ? null : () => saveHour(hour, shown))
   return (
     <Panel title={title} kind="procession-over-time" stale={useStale(timeline)} at={timeline.at.value}>
-      <Controls hours={hours} index={index} playing={playing} onChoose={(chosen) => (at.value = chosen)} />
+      <Controls
+        hours={hours}
+        index={index}
+        playing={playing}
+        onChoose={(to) => (chosen.value = hours[to]!)}
+      />
       <InWords hour={hour} shown={shown} text={shown === undefined ? absenceOf(reading) : text} />
       <CrowdMap
         cells={cells}

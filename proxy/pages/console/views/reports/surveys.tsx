@@ -20,6 +20,8 @@ type Page = Data<'listSurveys'>
 const EVERY_MS = 60_000
 const QUERY = { limit: 20 }
 const BARS = 8
+/** Steps of the longest usual scale, 0 to 10. */
+const SCALE_BARS = 11
 /** A question with a larger share of distinct answers is answered in free text. */
 const FREE_SHARE = 0.5
 const MOST_TEXT = 200
@@ -45,8 +47,8 @@ export function Surveys() {
         <>
           <Files page={page} />
           <p class="answered quiet">{pair(messages.panels.surveys, figure(page.total))}</p>
-          <Questions page={page} />
-          <PrintedSurveys questions={printedOf(page)} />
+          <Questions questions={shownOf(page)} total={page.total} />
+          <PrintedSurveys questions={shownOf(page)} />
           <Texts page={page} />
         </>
       )}
@@ -103,38 +105,56 @@ function isScale(page: Page, question: string): boolean {
 const barsOf = (page: Page, question: string): readonly Bar[] =>
   Object.entries(page.counts[question] ?? {})
     .sort(([sentA, a], [sentB, b]) => (isScale(page, question) && Number(sentB) - Number(sentA)) || b - a)
-    .slice(0, BARS)
+    .slice(0, isScale(page, question) ? SCALE_BARS : BARS)
     .map(([answer, count]) => ({
       name: answerOf(page, question, answer),
       value: count,
       shown: figure(count),
     }))
 
-const printedOf = (page: Page): readonly Question[] =>
-  questionsOf(page).map((name) => ({
-    name,
-    ask: askOf(page, name),
-    bars: barsOf(page, name),
-    answered: page.responses[name] ?? 0,
-    others: Math.max(0, Object.keys(page.counts[name] ?? {}).length - BARS),
-  }))
+const shownOf = (page: Page): readonly Question[] =>
+  questionsOf(page).map((name) => {
+    const bars = barsOf(page, name)
+    return {
+      name,
+      ask: askOf(page, name),
+      bars,
+      answered: page.responses[name] ?? 0,
+      others: Object.keys(page.counts[name] ?? {}).length - bars.length,
+    }
+  })
 
-const Questions = ({ page }: { readonly page: Page }) => (
+interface QuestionsProps {
+  readonly questions: readonly Question[]
+  /** Number of people who answered the survey. */
+  readonly total: number
+}
+
+const Questions = ({ questions, total }: QuestionsProps) => (
   <div class="questions">
-    {questionsOf(page).map((question) => (
-      <section key={question} aria-label={question}>
+    {questions.map(({ name, ask, bars, answered, others }) => (
+      <section key={name} aria-label={name}>
         <h3>
-          {question.toUpperCase()}{' '}
-          {page.responses[question] === page.total ? null : (
-            <span class="quiet small">{words.value.reports.answers(page.responses[question] ?? 0)}</span>
+          {name.toUpperCase()}{' '}
+          {answered === total ? null : (
+            <span class="quiet small">{words.value.reports.answers(answered)}</span>
           )}
         </h3>
-        {askOf(page, question) === null ? null : <p>{askOf(page, question)}</p>}
-        <Bars bars={barsOf(page, question)} />
+        {ask === null ? null : <p>{ask}</p>}
+        <Bars bars={bars} />
+        <Others count={others} />
       </section>
     ))}
   </div>
 )
+
+/** Answers without a bar. */
+const Others = ({ count }: { readonly count: number }) =>
+  count === 0 ? null : (
+    <p class="quiet small">
+      +{count} {words.value.reports.more}
+    </p>
+  )
 
 const textOf = (page: Page, question: string, answer: Page['items'][number]['answers'][string]): string =>
   (Array.isArray(answer) ? answer : [answer])
@@ -200,11 +220,7 @@ function PrintedSurveys({ questions }: { readonly questions: readonly Question[]
                 <span class="quiet">{messages.answers(answered)}</span>
               </h3>
               <Bars bars={bars} />
-              {others === 0 ? null : (
-                <p class="quiet">
-                  +{others} {messages.more}
-                </p>
-              )}
+              <Others count={others} />
             </section>
           ))}
         </div>

@@ -147,6 +147,13 @@ function timeNames(_: uPlot, splits: number[]): string[] {
 
 const dayNames = (_: uPlot, splits: number[]): string[] => splits.map((t) => shortDay(t * 1_000))
 
+/** Half a day beside each day; around a single time too, which uPlot would place in years. */
+function rangeOf({ data: [times] }: uPlot, hourly: boolean, min: number, max: number): [number, number] {
+  const isSingle = times.length === 1
+  if (hourly && !isSingle) return [min, max]
+  return [min - HALF_S, (isSingle ? min : max) + HALF_S]
+}
+
 /** Maximum number of day labels. */
 const MOST_DAYS = 12
 function daySplits(plot: uPlot): number[] {
@@ -181,7 +188,7 @@ function seriesOf({ typePx, colour }: Sheet, { label, hourly }: Named): uPlot.Se
       stroke: jade,
       fill: `color-mix(in srgb, ${jade} 18%, transparent)`,
       width: typePx / LINE_TYPE_PX,
-      points: { show: false },
+      points: { show: ({ data: [times] }) => times.length === 1 },
       ...(hourly ? {} : { paths: uPlot.paths.bars!({ size: [0.6, 90] }) }),
       value: (_, value) => (value === null ? '' : figure(value)),
     },
@@ -209,7 +216,10 @@ function optionsOf(
     cursor: { drag: { x: true, y: false, setScale: true } },
     legend: { live: true },
     scales: {
-      x: { time: true, range: (_, min, max) => (hourly ? [min, max] : [min - HALF_S, max + HALF_S]) },
+      x: {
+        time: true,
+        range: (plot, min, max) => rangeOf(plot, hourly, min, max),
+      },
       y: { range: (_, __, max) => [0, Math.max(1, max * NAME_ROOM)] },
     },
     axes: [
@@ -364,13 +374,19 @@ export function rowsOf({ hours, days }: Timeline, grain: Grain): Row[] {
   const byTime = new Map(known.map((row) => [row.t, row]))
   const [first, last] = [known[0]?.t, known.at(-1)?.t]
   if (first === undefined || last === undefined) return []
-  const rows: Row[] = []
-  // Limits the number of rows: points of wrong clocks must not create a chart of years.
-  const step = Math.max(HOUR_S, Math.ceil((last - first) / 2_000 / HOUR_S) * HOUR_S)
-  for (let t = first; t <= last; t += step)
-    rows.push(byTime.get(t) ?? { ...EMPTY, t, name: new Date(t * 1_000).toISOString() })
-  return rows
+  // Points of wrong clocks must not create a row for each hour of years: only the hours beside a known one are empty rows.
+  const times =
+    last - first < MOST_HOURS * HOUR_S
+      ? Array.from({ length: (last - first) / HOUR_S + 1 }, (_, i) => first + i * HOUR_S)
+      : known.flatMap(({ t }) => [t - HOUR_S, t, t + HOUR_S])
+  return [...new Set(times)]
+    .filter((t) => t >= first && t <= last)
+    .toSorted((a, b) => a - b)
+    .map((t) => byTime.get(t) ?? { ...EMPTY, t, name: new Date(t * 1_000).toISOString() })
 }
+
+/** A longer chart has rows only around hours with values. */
+const MOST_HOURS = 2_000
 
 const EMPTY = { points: 0, checkins: 0, pilgrims: 0, km: 0, carbon_kg: 0 }
 

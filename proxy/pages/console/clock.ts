@@ -43,7 +43,6 @@ const formats = computed(() => {
     date: make({ month: 'short', day: 'numeric', hour: '2-digit', minute: '2-digit' }),
     full: make({ dateStyle: 'medium', timeStyle: 'medium' }),
     day: new Intl.DateTimeFormat('sv-SE', zone),
-    longDay: make({ dateStyle: 'full' }),
     shortDay: make({ month: 'short', day: 'numeric' }),
     weekday: new Intl.DateTimeFormat(consoleLanguage.value, {
       timeZone: 'UTC',
@@ -68,8 +67,6 @@ export const minute = (at: Instant): string => formats.value.minute.format(dateO
 /** `12 Apr, 06:03` */
 export const date = (at: Instant): string => formats.value.date.format(dateOf(at))
 export const fullDate = (at: Instant): string => formats.value.full.format(dateOf(at))
-/** `Sunday, 12 April 2026`: for reports that are read later or elsewhere. */
-export const longDay = (at: Instant): string => formats.value.longDay.format(dateOf(at))
 /** `12 Apr` */
 export const shortDay = (at: Instant): string => formats.value.shortDay.format(dateOf(at))
 /** `2026-04-12` in the event's zone. */

@@ -1,13 +1,12 @@
 /** Feedback: a board by status, one item with its screenshot beside it, triage by keyboard. */
 import type { Data } from '#shared/client/index.ts'
-import { kmAlong, measureRoute, unpackLines } from '#shared/core/rules/along-route.ts'
 import { figure } from '#shared/locales/units.ts'
 import { type Signal, useSignal } from '@preact/signals'
 import type { TargetedKeyboardEvent } from 'preact'
 import { useCallback, useEffect, useLayoutEffect, useMemo, useRef } from 'preact/hooks'
 import { date } from '../../clock.ts'
-import { loadGround, route } from '../../map/ground.ts'
-import { kmOnRoute, placeName } from '../../map/place-words.tsx'
+import { loadGround } from '../../map/ground.ts'
+import { placeOf, placeWords } from '../../map/place-words.tsx'
 import { Ask, BusyButton, useSettled } from '../../parts/actions.tsx'
 import { Choice, Field, SearchField } from '../../parts/fields.tsx'
 import { Icon } from '../../parts/icon.tsx'
@@ -479,7 +478,7 @@ const ReadNote = ({ note }: { readonly note: string | null }) =>
 
 const ItemFacts = ({ item }: { readonly item: Item }) => {
   const messages = words.value.feedback
-  const place = placeOf(item.device_info)
+  const place = placeOfDevice(item.device_info)
   const from = (
     <>
       <From item={item} /> · {date(item.created_at)}
@@ -566,7 +565,7 @@ interface Place {
 }
 
 /** @param info untrusted client data */
-function placeOf(info: string | null): Place | null {
+function placeOfDevice(info: string | null): Place | null {
   try {
     const { lat, lng, accuracy, at } = (JSON.parse(info ?? '') as { place: Place }).place
     const isPlace = [lat, lng, accuracy, Date.parse(at)].every(Number.isFinite)
@@ -578,13 +577,11 @@ function placeOf(info: string | null): Place | null {
 
 function PlaceOfReport({ place }: { readonly place: Place }) {
   useEffect(() => void loadGround(), [])
-  const ground = route.value
   const { lat, lng, accuracy, at } = place
-  const route_km =
-    ground === null ? null : kmAlong(measureRoute(unpackLines(ground.lines), ground.km), [], place)
-  const here = { lat, lng, route_km }
+  const here = placeOf(lat, lng)
+  const { name, km } = placeWords(here)
   const degrees = `${lat.toFixed(5)}, ${lng.toFixed(5)}`
-  const names = route_km === null ? [] : [placeName(here, ground), kmOnRoute(here)]
+  const names = here.route_km === null ? [] : [name, km].filter((text) => text !== null)
   const exact = `± ${Math.round(accuracy)} m`
   return <>{[...names, degrees, exact, date(at)].join(' · ')}</>
 }

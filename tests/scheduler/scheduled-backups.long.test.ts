@@ -4,7 +4,8 @@ import { existsSync, readdirSync, truncateSync, utimesSync, writeFileSync } from
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { verifyBackup, writeArchive } from '#services/admin/backup/archive.ts'
-import { createScheduledBackups, momentOf } from '#services/scheduler/scheduled-backups.ts'
+import { createScheduledBackups, environmentOf, momentOf } from '#services/scheduler/scheduled-backups.ts'
+import { environment } from '#shared/runtime/config/config.ts'
 import { createLog } from '#shared/runtime/log.ts'
 import { createMetrics } from '#shared/runtime/metrics.ts'
 import { FREE_BYTES } from '#shared/service/alerts/health-checks.ts'
@@ -194,6 +195,18 @@ describeOnServers('scheduled backups', () => {
     expect(files()).toEqual([])
     expect(logged).toEqual([])
     expect(await state()).toMatchObject({ restorableMs: null, backupFailedMs: null })
+  }, 60_000)
+
+  test('a backup by an operator ends at a signal, and leaves no part of it', async () => {
+    const dir = await newDirectory('stopped')
+    await whileBackupsWait(async () => {
+      const env = environmentOf(opened.installation.config, environment())
+      const child = Bun.spawn([process.execPath, 'services/admin/backup.ts', '--to', dir], { env })
+      await until(() => readdirSync(dir).some(isPartial), 'a backup in progress')
+      child.kill('SIGTERM')
+      expect(await child.exited).toBe(143)
+    })
+    expect(readdirSync(dir)).toEqual([])
   }, 60_000)
 
   test('a full disk keeps no part of a backup', async () => {

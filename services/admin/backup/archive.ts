@@ -13,8 +13,8 @@
  *   {"end":{"rows":{table: count},"waiting":points,"objects":count,"damaged":count}}
  *   {"sha256":…}
  */
-import { createReadStream, createWriteStream, existsSync } from 'node:fs'
-import { open, rename, rm } from 'node:fs/promises'
+import { createReadStream, createWriteStream, existsSync, rmSync } from 'node:fs'
+import { open, rename } from 'node:fs/promises'
 import { once } from 'node:events'
 import { dirname } from 'node:path'
 import { pipeline } from 'node:stream/promises'
@@ -62,6 +62,8 @@ export async function writeArchive(
 ): Promise<void> {
   if (existsSync(path)) throw new CommandRefused(`${path} exists already. Name another file.`)
   const partial = `${path}.partial-${crypto.randomUUID().slice(0, 8)}`
+  const discard = (): void => rmSync(partial, { force: true })
+  process.once('exit', discard)
   const compress = createZstdCompress()
   const written = pipeline(compress, createWriteStream(partial, { mode: 0o600, flags: 'wx' }))
   // `send` and the `await` below report the error.
@@ -86,8 +88,10 @@ export async function writeArchive(
   } catch (error) {
     compress.destroy()
     await written.catch(() => undefined)
-    await rm(partial, { force: true })
+    discard()
     throw error
+  } finally {
+    process.off('exit', discard)
   }
 }
 

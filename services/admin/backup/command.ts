@@ -61,8 +61,16 @@ export async function withInstallation<T>(
 /** Errors whose message is shown to the operator. */
 const EXPECTED = [CommandRefused, DataDirectoryInUse, OtherSchema, ConfigError]
 
-/** Runs a command and sets the exit code: 0 done, 1 refused or failed, 3 the backup cannot be restored. */
+/** Signals that end a command, with their numbers. The first process of a container ignores them without a handler. */
+const ENDING = { SIGINT: 2, SIGTERM: 15 } as const
+
+/**
+ * Runs a command and sets the exit code: 0 done, 1 refused or failed, 3 the backup cannot be restored, 128 and the
+ * number of the signal that has ended it.
+ */
 export async function runCommand(run: (config: Config) => Promise<void>): Promise<void> {
+  for (const [signal, number] of Object.entries(ENDING))
+    process.once(signal, () => process.exit(128 + number))
   try {
     for (const name of unknownSettings(environment()))
       process.stderr.write(`There is no setting ${name}. Is it misspelt?\n`)

@@ -1,5 +1,5 @@
 /** A temporary embedded database beside the backup, in which a backup is restored to check it. */
-import { rm } from 'node:fs/promises'
+import { rmSync } from 'node:fs'
 import type { Database } from '#shared/stores/db/db.ts'
 import { openDatabase } from '#shared/stores/db/open-database.ts'
 
@@ -9,6 +9,8 @@ import { openDatabase } from '#shared/stores/db/open-database.ts'
  */
 export async function withScratchDatabase<T>(backup: string, work: (db: Database) => Promise<T>): Promise<T> {
   const dir = `${backup}.scratch-${crypto.randomUUID().slice(0, 8)}`
+  const discard = (): void => rmSync(dir, { recursive: true, force: true })
+  process.once('exit', discard)
   try {
     const db = await openDatabase({ url: '', dir, temporary: true })
     try {
@@ -17,6 +19,7 @@ export async function withScratchDatabase<T>(backup: string, work: (db: Database
       await db.close()
     }
   } finally {
-    await rm(dir, { recursive: true, force: true })
+    process.off('exit', discard)
+    discard()
   }
 }

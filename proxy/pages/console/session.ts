@@ -35,7 +35,9 @@ const plain: Client = createClient({
   async fetch(url, init) {
     const askedMs = performance.now()
     const answer = await fetch(url, init)
-    hear(answer.headers.get('date'), performance.now() - askedMs)
+    // A stored answer has the time at which it was stored.
+    if (!/max-age/.test(answer.headers.get('cache-control') ?? ''))
+      hear(answer.headers.get('date'), performance.now() - askedMs)
     return answer
   },
 })

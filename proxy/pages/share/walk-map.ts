@@ -33,6 +33,8 @@ class LiveMap {
     language: document.documentElement.lang,
   }
   #line: Shape | null = null
+  /** The route was read, or the event has none. */
+  #hasRoute = false
   #bounds: Bounds = LAND
 
   constructor(readonly figure: HTMLElement) {
@@ -53,21 +55,24 @@ class LiveMap {
       this.#draw({ counties })
     })
     void loadAtlas(DATA_FILES['towns'], (towns) => this.#draw({ towns }))
-    void this.#loadRoute()
   }
 
   async #loadRoute(): Promise<void> {
     try {
       const answer = await fetch('/api/event/route', { credentials: 'omit' })
+      if (!answer.ok) return
+      this.#hasRoute = true
       const { data } = (await answer.json()) as { readonly data: EventRoute }
       this.#draw({ route: routeShapes(data), stations: placedStations(data, this.#ground.language) })
     } catch {
-      // The way is shown without the route.
+      // The way is shown without the route until the page is read again.
+      this.#hasRoute = false
     }
   }
 
   /** Shows what the service says now. The map stays where the reader has moved it. */
   show(): void {
+    if (!this.#hasRoute) void this.#loadRoute()
     const { line, fit } = JSON.parse(this.figure.dataset['way']!) as ShownWay
     this.#line = shapeOf(line)
     this.#bounds = boundsOf(fit.map(([lng, lat]) => [worldX(lng), worldY(lat)] as const)) ?? LAND

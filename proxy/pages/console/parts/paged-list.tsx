@@ -71,9 +71,16 @@ export function PagedList<T extends Paged, Q extends object>(props: PagedListPro
   const { cursor, before = 0 } = steps.at(-1) ?? {}
   const list = useResource(read, everyMs, kind, { ...query, ...(cursor === undefined ? {} : { cursor }) })
   // Until a page arrives, the previous one stays, so that panel and buttons do not move.
-  const shown = useRef<{ readonly page: T; readonly before: number; readonly at: number | null } | null>(null)
+  const shown = useRef<{
+    readonly asked: string
+    readonly page: T
+    readonly before: number
+    readonly at: number | null
+  } | null>(null)
   const latest = list.value.value
-  if (latest !== null) shown.current = { page: latest, before, at: list.at.value }
+  if (latest !== null) shown.current = { asked, page: latest, before, at: list.at.value }
+  // A failed read leaves no rows of another query.
+  else if (list.error.value !== null && shown.current?.asked !== asked) shown.current = null
   const page = shown.current?.page ?? null
   const range = shown.current === null || page === null ? '' : rangeOf(page, shown.current.before, totalOf)
   return (

@@ -10,8 +10,9 @@ import { fileName, saveBlob } from '../../parts/download.ts'
 import { Choice } from '../../parts/fields.tsx'
 import { PanelFrom } from '../../parts/panel.tsx'
 import type { Resource } from '../../resource.ts'
-import { ownName, words } from '../../words.ts'
+import { ownName, pair, words } from '../../words.ts'
 import { type WordFiles, wordsIn } from '../../../frame/language.ts'
+import { showToast } from '../../../design/toast.tsx'
 import { Button } from '../../../design/button.tsx'
 import type { Poster } from './draw-poster.ts'
 
@@ -52,7 +53,7 @@ function PosterOf({ settings }: { readonly settings: EventSettings }) {
   const chosen = language.value
   useEffect(() => {
     let isCurrent = true
-    void (async () => {
+    const draw = async () => {
       const [{ drawPoster, blobOf }, { words: posterWords }] = await Promise.all([
         import('./draw-poster.ts'),
         wordsIn(chosen, 'poster', FILES),
@@ -63,7 +64,11 @@ function PosterOf({ settings }: { readonly settings: EventSettings }) {
       if (picture.peek() !== null) URL.revokeObjectURL(picture.peek()!)
       drawn.value = canvas
       picture.value = url
-    })()
+    }
+    draw().catch((error: unknown) => {
+      if (isCurrent) showToast(pair(words.peek().poster.title, words.peek().common.failed), { warning: true })
+      reportError(error)
+    })
     return () => {
       isCurrent = false
     }

@@ -315,7 +315,7 @@ function Tokens({ list }: { readonly list: Resource<Data<'listTokens'>> }) {
               <li key={fingerprint} class={name === role.value?.name ? 'mine' : undefined}>
                 <span class="badge">{words.value.roles[tier]}</span>
                 <strong class="grow">{name}</strong>
-                <span class="small quiet">{last_used === null ? messages.neverUsed : ago(last_used)}</span>
+                <span class="small quiet">{usedText(items, last_used)}</span>
                 {made_at === null ? (
                   <span class="small quiet">{messages.fromEnvironment}</span>
                 ) : (
@@ -338,6 +338,13 @@ function Tokens({ list }: { readonly list: Resource<Data<'listTokens'>> }) {
       )}
     </PanelFrom>
   )
+}
+
+/** The page's own token is in use: if no token was used, the times are unknown. */
+const usedText = (tokens: Data<'listTokens'>['items'], at: string | null): string => {
+  if (at !== null) return ago(at)
+  const isKnown = tokens.some(({ last_used }) => last_used !== null)
+  return isKnown ? words.value.system.neverUsed : words.value.common.unknown
 }
 
 /** Shows the token once, until another one is created or the view is left. */

@@ -1,6 +1,8 @@
 /** The client against a server with scripted answers: the requests it sends, and every kind of failure. */
 import { afterAll, expect, test } from 'bun:test'
 import { basename } from 'node:path'
+import { wholeDownload } from '#proxy/pages/frame/whole-download.ts'
+import { BROKEN_OFF } from '#services/admin/reports/streaming-body.ts'
 import { createClient } from '#shared/client/index.ts'
 import { clientModule } from '#shared/service/openapi/write-client.ts'
 
@@ -128,6 +130,21 @@ test('a picture is sent as it is, and a file comes with its name', async () => {
   expect(file.sent).toMatchObject({
     path: '/api/event/admin/users/me/export?format=gpx',
     headers: { accept: 'application/gpx+xml' },
+  })
+})
+
+test('a download that broke off at the service is saved as if it were complete', async () => {
+  const download = async (text: string) =>
+    (
+      await exchanged(
+        () => new Response(text),
+        async () => wholeDownload(await createClient({ baseUrl }).download('listSurveys', {})),
+      )
+    ).got
+  expect(await download('name\r\nLin\r\n')).toMatchObject({ ok: true })
+  expect(await download(`name\r\nLi${BROKEN_OFF}`)).toMatchObject({
+    ok: false,
+    error: { message: 'INCOMPLETE: this download broke off here. Please make it again.' },
   })
 })
 

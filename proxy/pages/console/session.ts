@@ -6,6 +6,7 @@ import { computed, signal } from '@preact/signals'
 import { type Answer, type Client, createClient, type Data } from '#shared/client/index.ts'
 import { hear } from './clock.ts'
 import { closeToasts } from '../design/toast.tsx'
+import { wholeDownload } from '../frame/whole-download.ts'
 import { closeResources, endWait, startWait } from './resource.ts'
 import { words } from './words.ts'
 
@@ -85,7 +86,8 @@ export const client: Client = new Proxy(plain, {
     if (name === 'stream' || name === 'identity') return method
     return async (...args: readonly unknown[]) => {
       const started = session
-      const answer = (await method(...args)) as Answer<unknown>
+      let answer = (await method(...args)) as Answer<unknown>
+      if (name === 'download') answer = await wholeDownload(answer as Answer<{ readonly blob: Blob }>)
       return started === session ? noticed(answer) : new Promise<never>(() => {})
     }
   },

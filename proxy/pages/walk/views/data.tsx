@@ -22,6 +22,7 @@ import { SaveWaiting } from './waiting.tsx'
 import { agrees, setConsent } from '../session/consent.ts'
 import { isCurrentNotice, isNoticeKnown, noticeVersion } from '../session/notice.ts'
 import { pageWords } from '../../frame/language.ts'
+import { wholeDownload } from '../../frame/whole-download.ts'
 import { toldText, useChange } from './use-service.tsx'
 
 export function OwnData() {
@@ -31,7 +32,7 @@ export function OwnData() {
   const save = async (format: 'json' | 'gpx') => {
     saving.value = format
     const accept = format === 'gpx' ? 'application/gpx+xml' : 'application/json'
-    const answer = await client.download('exportOwnData', { format }, { accept })
+    const answer = await wholeDownload(await client.download('exportOwnData', { format }, { accept }))
     saving.value = null
     error.value = answer.ok ? null : answer.error
     if (answer.ok) await saveFile(answer.data.blob, answer.data.filename ?? `pilgrim.${format}`)

@@ -1,10 +1,9 @@
 /** `bun run backup`: writes everything that an installation stores to one file, while its services run. */
-import { mkdirSync, statSync } from 'node:fs'
-import { join } from 'node:path'
+import { statSync } from 'node:fs'
 import { readCommandLine } from '#shared/runtime/command-line.ts'
 import type { Config } from '#shared/runtime/config/config.ts'
 import { verifyBackup, writeArchive } from './backup/archive.ts'
-import { runCommand, screen, showing, summary, withInstallation } from './backup/command.ts'
+import { fileIn, runCommand, screen, showing, summary, withInstallation } from './backup/command.ts'
 import { takeBackupThroughSocket } from './backup/backup-socket.ts'
 import { takeBackup } from './backup/take-backup.ts'
 
@@ -20,10 +19,8 @@ The command needs the settings of the services, which may be running. The file c
 all personal data.
 Exit codes: 0 the backup is complete and was read back, 1 refused or failed, 2 wrong command line.`
 
-const SUFFIX = '.jsonl.zst'
-
 async function backup(config: Config, to: string): Promise<void> {
-  const path = to.endsWith(SUFFIX) ? to : newFileIn(to)
+  const path = fileIn(to, 'event')
   let written = ''
   await writeArchive(
     path,
@@ -41,11 +38,6 @@ async function backup(config: Config, to: string): Promise<void> {
   )
   screen.progress('')
   screen.print(`${path}: ${written}; ${(statSync(path).size / 1_000_000).toFixed(1)} MB`)
-}
-
-function newFileIn(folder: string): string {
-  mkdirSync(folder, { recursive: true, mode: 0o700 })
-  return join(folder, `event-${new Date().toISOString().slice(0, 19).replaceAll(':', '-')}Z${SUFFIX}`)
 }
 
 if (import.meta.main) {

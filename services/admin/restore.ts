@@ -9,9 +9,10 @@ import { FREE_BYTES, freeBytesOf } from '#shared/service/alerts/health-checks.ts
 import { readCommandLine, refuseCommandLine } from '#shared/runtime/command-line.ts'
 import type { Config } from '#shared/runtime/config/config.ts'
 import type { ActivityStatus } from '#shared/contracts/fields.ts'
-import { runCommand, screen, summary, withInstallation } from './backup/command.ts'
+import { fileIn, runCommand, screen, showing, summary, withInstallation } from './backup/command.ts'
 import {
   verifyBackup,
+  writeArchive,
   LiveLine,
   type Verified,
   WaitingLine,
@@ -50,10 +51,12 @@ import {
   expectStores,
   type Installation,
   journalsOf,
+  takeBackup,
   TABLES,
 } from './backup/take-backup.ts'
 import { dayPartition } from '#shared/stores/db/day-partitions.ts'
 import { cursorBatches, type Database, type Tx } from '#shared/stores/db/db.ts'
+import { openDatabase } from '#shared/stores/db/open-database.ts'
 import { closeRestoredCounters } from '#shared/points/ledger/counters.ts'
 import { PERSONAL_TABLES } from '#shared/stores/schema/tables.ts'
 import { machineNow } from '#shared/runtime/clock.ts'
@@ -121,7 +124,7 @@ export async function restoreBackup(
   if (options.replace) await empty(installation)
   const erased = mergeLaterErasures(
     backup.erased,
-    await readOwnErasures(db),
+    await ownErasures(installation),
     Date.parse(backup.header.made_at),
   )
   // An empty kv may still have keys of the former event: its status, rate-limit windows, markers.
@@ -132,6 +135,30 @@ export async function restoreBackup(
   await restoreDatabase(db, backup, { ...options, etags, later, nowMs: installation.now() })
   await eraseAgain(installation)
   return (await publishStatus(db, kv)).status
+}
+
+/**
+ * Backs up a database that was recovered to an earlier moment, with what the installation has besides: pictures,
+ * pending points, live positions.
+ * @param path the file to write
+ * @throws CommandRefused when services run, or the database was not recovered; then nothing is written
+ */
+export async function backUpRecovered(installation: Installation, url: string, path: string): Promise<void> {
+  await expectStopped(installation)
+  const recovered = await openDatabase({ url, dir: '', statementMs: 0 })
+  try {
+    const [row] = await recovered.sql<[{ ms: number | null }]>`
+      SELECT (extract(epoch FROM pg_last_xact_replay_timestamp()) * 1000)::float8 AS ms`
+    const { ms } = row
+    if (ms === null)
+      throw new CommandRefused(
+        'The database of --recovered was not recovered from an archive. Nothing was done.',
+      )
+    const asOf = { ...installation, db: recovered, now: () => ms }
+    await writeArchive(path, (write) => takeBackup(asOf, showing(write)))
+  } finally {
+    await recovered.close()
+  }
 }
 
 /** Erases people whose erasure is later than the backup. The services repeat what fails here when they start. */
@@ -336,10 +363,15 @@ async function adapt(
 
 // People who were erased after a backup was made stay erased when it is restored.
 
-/** Erasures that an installation has recorded; none when its database is empty. */
-async function readOwnErasures(db: Installation['db']): Promise<Erased[]> {
+/** Erasures that an installation has recorded. The kv still has those of a database that is lost. */
+async function ownErasures({ db, kv }: Installation): Promise<Erased[]> {
   const [there] = await db.sql`SELECT to_regclass('erasures') IS NOT NULL AS known`
-  return there?.known ? readErasures(db) : []
+  const held = await Promise.all(
+    Array.from({ length: kv.partitions }, (_, partition) => kv.erased(partition)),
+  )
+  const stored = there?.known ? await readErasures(db) : []
+  const byHash = new Map([...held.flat(), ...stored].map((erasure) => [erasure.userHash, erasure]))
+  return [...byHash.values()]
 }
 
 /**
@@ -411,9 +443,13 @@ const USAGE = `Restores a backup into an empty installation whose services are s
 
   bun run restore --from <file> [--replace] [--paused]
   bun run restore --from <file> --check
+  bun run restore --recovered <URL> [--to <folder>] [--replace] [--paused]
 
   --from      the backup file; it is read completely and checked before anything is written
   --check     restore it into an embedded database beside the file, which is deleted afterwards, while the services run
+  --recovered a Postgres that was recovered from an archive to an earlier moment: back it up with the pictures and the
+              pending points of this installation, and restore this backup
+  --to        where that backup is written and stays: a folder, or a file that ends in .jsonl.zst (default: ./backups)
   --replace   first delete everything that the installation stores
   --paused    restore an active event as paused
   --help      show this text
@@ -473,14 +509,28 @@ const megabytes = (bytes: number): number => Math.ceil(bytes / 1_000_000)
 if (import.meta.main) {
   const {
     from,
+    recovered,
+    to,
     check: isCheck,
     ...options
   } = readCommandLine(USAGE, {
     from: { type: 'string' },
+    recovered: { type: 'string' },
+    to: { type: 'string', default: './backups' },
     check: { type: 'boolean', default: false },
     replace: { type: 'boolean', default: false },
     paused: { type: 'boolean', default: false },
   }).values
-  if (from === undefined) refuseCommandLine(USAGE, 'Name the backup: --from <file>.')
-  await runCommand((config) => (isCheck ? check(from) : restore(config, from, options)))
+  if ((from === undefined) === (recovered === undefined))
+    refuseCommandLine(
+      USAGE,
+      'Name either the backup, --from <file>, or a recovered database, --recovered <URL>.',
+    )
+  if (recovered !== undefined && isCheck) refuseCommandLine(USAGE, '--check reads a file: --from <file>.')
+  await runCommand(async (config) => {
+    const file = from ?? fileIn(to, 'recovered')
+    if (recovered !== undefined)
+      await withInstallation(config, (installation) => backUpRecovered(installation, recovered, file))
+    await (isCheck ? check(file) : restore(config, file, options))
+  })
 }

@@ -15,6 +15,7 @@ import { repeated } from '#shared/stores/repeated-work.ts'
 import { createNotifications } from './dispatch-notifications.ts'
 import { flush, type FlushContext, type FlushResult } from './flush/flush.ts'
 import { createMaintenance } from './maintenance.ts'
+import { followArchive } from '#shared/service/continuous-archive.ts'
 import { createScheduledBackups } from './scheduled-backups.ts'
 
 /** A flush on demand waits for a running one, because that one may have started before the points arrived. */
@@ -26,6 +27,7 @@ const SLICE_POINTS = 5_000
 /** Above this fraction of its memory the kv is flushed at once: at 0.9 it stops accepting points. */
 const FLUSH_AT_USE = 0.5
 const LOOK_MS = 5_000
+const ARCHIVE_MS = 30_000
 /** Maximum time that a request, or the end, waits for points that cannot be stored or that only journals hold. */
 const LEFT_MS = 300_000
 
@@ -47,6 +49,9 @@ export function createScheduler(context: ServiceContext): Service {
   const certificates = createCertificateReader(context)
   const maintenance = createMaintenance(context)
   const backups = createScheduledBackups(context)
+  const following = repeated(log, 'the continuous archive cannot be followed', ARCHIVE_MS, async () => {
+    if (config.databaseUrl !== '') await followArchive(context)
+  })
   const lastFlush = createLastFlush(context)
   let timer: Timer | undefined
   metrics.gauge('event_buffer_pilgrims', () => kv.bufferSize())
@@ -89,6 +94,7 @@ export function createScheduler(context: ServiceContext): Service {
       await outbox.on('scheduler.flush', (event) => flushOnDemand(context, event, run))
       timer = setInterval(tick, config.flushMs)
       looking.start(false)
+      following.start(false)
       const lastMs = await lastFlush().catch(() => null)
       if (lastMs === null || now() - lastMs >= config.flushMs) tick()
     },
@@ -97,7 +103,9 @@ export function createScheduler(context: ServiceContext): Service {
       stopping.abort()
       await Promise.allSettled([
         ...running,
-        ...[looking, watch, maintenance, notifications, certificates, backups].map((job) => job.stop()),
+        ...[looking, following, watch, maintenance, notifications, certificates, backups].map((job) =>
+          job.stop(),
+        ),
       ])
     },
   }

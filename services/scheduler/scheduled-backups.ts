@@ -11,6 +11,7 @@ import { readEndProgress } from '#shared/pilgrims/activity-status.ts'
 import { isRecent, machineNow } from '#shared/runtime/clock.ts'
 import { BACKUP_DAYS, type Config, type Environment, environment } from '#shared/runtime/config/config.ts'
 import { errorFields } from '#shared/runtime/log.ts'
+import { archiveDueMs, readArchive } from '#shared/service/continuous-archive.ts'
 import { FREE_BYTES, freeBytesOf } from '#shared/service/alerts/health-checks.ts'
 import type { ServiceContext } from '#shared/service/context.ts'
 import {
@@ -18,6 +19,7 @@ import {
   CANNOT_RESTORE,
   forgetSchedule,
   lastBackupMs,
+  laterMs,
   overdueMs,
   readSchedule,
   recordSchedule,
@@ -341,14 +343,19 @@ export function createScheduledBackups(context: ServiceContext): ScheduledBackup
       await kv.unlock(LOCK, token).catch(() => undefined)
     }
   })
-  const read = async (
-    of: (schedule: BackupSchedule, lastMs: number | null) => number | null,
-  ): Promise<number> => {
-    const [known, lastMs] = await Promise.all([readSchedule(kv), lastBackupMs(kv)])
-    return ((known && of(known, lastMs)) ?? Number.NaN) / 1_000
-  }
-  metrics.gauge('event_backup_restorable_timestamp_seconds', () => read(({ restorableMs }) => restorableMs))
-  metrics.gauge('event_backup_due_timestamp_seconds', () => read(overdueMs))
+  metrics.gauge('event_backup_restorable_timestamp_seconds', async () => {
+    const [schedule, archive] = await Promise.all([readSchedule(kv), readArchive(kv)])
+    return (laterMs(schedule?.restorableMs ?? null, archive?.restorableMs ?? null) ?? Number.NaN) / 1_000
+  })
+  metrics.gauge('event_backup_due_timestamp_seconds', async () => {
+    const [schedule, lastMs, archive] = await Promise.all([
+      readSchedule(kv),
+      lastBackupMs(kv),
+      readArchive(kv),
+    ])
+    const due = [schedule && overdueMs(schedule, lastMs), archive && archiveDueMs(archive)]
+    return Math.min(...due.filter((ms) => ms !== null)) / 1_000
+  })
   return {
     look: looking.run,
     start: () => looking.start(),

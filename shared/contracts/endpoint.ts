@@ -69,8 +69,6 @@ export interface Endpoint<
    * nothing in them is read. The proxy has the same limits.
    */
   readonly sentBytes: number | null
-  /** Maximum number of fields of the body and of the objects directly in it; null: the default. */
-  readonly bodyFields: number | null
   /**
    * Whether errors that a client may retry later (`TEMPORARY_CODES`) are answered with 503 and `Retry-After`: tracker
    * apps delete a point when the answer is 4xx.
@@ -180,7 +178,6 @@ export const endpointsOf = (service: ServiceName) =>
       bodyKind: given.body === undefined ? 'none' : 'json',
       bodyBytes: null,
       sentBytes: null,
-      bodyFields: null,
       isAlarm: () => false,
       temporaryIs503: false,
       slash: false,

@@ -46,26 +46,20 @@ export const ContactPart = z.object({
     .describe('Where the organisers answer the phone'),
 })
 
-/**
- * Maximum length of a translation with its keys, in UTF-16 units, so that it is the same for every script. A table whose
- * texts all have their maximum length is shorter.
- */
-export const MAX_TRANSLATION = 150_000
-/** Size of a request with it: a unit has at most 3 bytes, or 6 where JSON escapes it. */
-const TRANSLATION_BYTES = 1_048_576
-/** The table has at most half as many rows in any language. */
-const TRANSLATION_FIELDS = 2_000
+/** A translation must fit into a request of 102,400 bytes, with the key of each text. */
+const MAX_TRANSLATION_BYTES = 100_000
+/** The table has fewer rows in any language. */
+const MAX_GIVEN_TEXTS = 2_000
 export const MAX_TRANSLATED_TEXT = 1_000
 
-const lengthOf = (texts: Readonly<Record<string, string>>): number =>
-  Object.entries(texts).reduce((sum, [key, value]) => sum + key.length + value.length, 0)
+const utf8Length = (value: unknown): number => new TextEncoder().encode(JSON.stringify(value)).length
 
 /** A text by the key of its row in the table of `readTranslationTable`. */
 const textsByKey = <K extends z.ZodString, T extends z.ZodType<string>>(key: K, value: T) =>
   z
     .record(key, value)
-    .refine((texts) => lengthOf(texts) <= MAX_TRANSLATION, {
-      error: `must have at most ${MAX_TRANSLATION} characters`,
+    .refine((texts) => utf8Length(texts) <= MAX_TRANSLATION_BYTES, {
+      error: `must have at most ${MAX_TRANSLATION_BYTES} bytes`,
     })
     .meta({
       examples: [{ 'walk.checkIn.button': 'Inchecken', 'walk.welcome.title': 'Welkom bij {event}' }],
@@ -74,7 +68,10 @@ const textsByKey = <K extends z.ZodString, T extends z.ZodType<string>>(key: K, 
 const TranslatedTexts = textsByKey(z.string().regex(/^[\w.,=[\]-]{1,100}$/), text(MAX_TRANSLATED_TEXT))
 
 /** As a translator has written them: an invalid row does not lose the valid ones (`checkTexts`). */
-const GivenTexts = textsByKey(z.string(), z.string())
+const GivenTexts = textsByKey(z.string(), z.string()).refine(
+  (texts) => Object.keys(texts).length <= MAX_GIVEN_TEXTS,
+  { error: `must have at most ${MAX_GIVEN_TEXTS} texts` },
+)
 
 export const LanguagesPart = z.object({
   language: Language.describe('The event’s own, for readers whose language is not known'),
@@ -423,8 +420,6 @@ export const setTranslationEndpoint = endpoint('PUT /api/event/admin/settings/tr
   summary: 'Sets the words of a language that is not built in, and offers it. An invalid text is left out',
   access: 'owner',
   body: SetTranslationRequest,
-  bodyBytes: TRANSLATION_BYTES,
-  bodyFields: TRANSLATION_FIELDS,
   data: TranslationSet,
   errors: ['conflict'],
 })

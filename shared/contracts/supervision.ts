@@ -91,7 +91,9 @@ export const Condition = z.object({
   incident: StreamIncident.nullable().describe('The incident that the owner was alerted about'),
   causes: z.array(IncidentCause).describe('What is wrong now, whether or not the owner was alerted yet'),
   alerting: Alerting,
-  backup_at: Time.nullable().describe('Time of the latest backup; null: none is known'),
+  backup_at: Time.nullable().describe(
+    'The newest moment that a backup or the continuous archive can restore; null: none is known',
+  ),
   backups: z
     .object({
       restorable_at: Time.nullable().describe('Moment of the newest one that can be restored; null: none'),

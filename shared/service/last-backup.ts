@@ -2,6 +2,7 @@
  * State of the backups. It is in the kv, where every service reads it. If the kv loses it, the scheduler
  * finds the scheduled backups again in their folder.
  */
+import { readArchive } from '#shared/service/continuous-archive.ts'
 import type { KvKeys } from '#shared/stores/kv/kv.ts'
 
 const KEY = 'last-backup'
@@ -69,10 +70,14 @@ export function newestMs(schedule: BackupSchedule | null, lastMs: number | null)
   return lastMs !== null && lastMs !== ownMs && lastMs > (restorableMs ?? 0) ? lastMs : restorableMs
 }
 
-/** @throws KvUnavailable */
+/** The later one of two times that may be unknown. */
+export const laterMs = (one: number | null, other: number | null): number | null =>
+  one === null || other === null ? (one ?? other) : Math.max(one, other)
+
+/** The newest moment that a backup or the continuous archive can restore (epoch ms). @throws KvUnavailable */
 export async function newestBackupMs(kv: KvKeys): Promise<number | null> {
-  const [schedule, lastMs] = await Promise.all([readSchedule(kv), lastBackupMs(kv)])
-  return newestMs(schedule, lastMs)
+  const [schedule, lastMs, archive] = await Promise.all([readSchedule(kv), lastBackupMs(kv), readArchive(kv)])
+  return laterMs(newestMs(schedule, lastMs), archive?.restorableMs ?? null)
 }
 
 /** One backup may be missed; the alert is due with the next one. */

@@ -19,6 +19,7 @@ import { newDirectory } from '#tests/helpers/process.ts'
 import { rules } from '#tests/kv/drivers.ts'
 import { NOON, FlushHarness } from '#tests/scheduler/flush-harness.ts'
 import { createRandom } from '#tests/helpers/random.ts'
+import { until } from '#tests/helpers/wait.ts'
 import { jumbled, point, walk, wander } from '#tests/scheduler/walks.ts'
 
 export type Kind = 'embedded' | 'real'
@@ -31,14 +32,21 @@ export interface Opened {
   close(): Promise<void>
 }
 
-/** Opens an empty installation, whose clock starts at noon. */
-export async function openInstallation(kind: Kind): Promise<Opened> {
+/**
+ * Opens an empty installation, whose clock starts at noon.
+ * @param servers of a test that has its own
+ */
+export async function openInstallation(
+  kind: Kind,
+  servers?: { readonly DATABASE_URL: string; readonly REDIS_URL: string },
+): Promise<Opened> {
   const dir = await newDirectory('installation')
-  const database = kind === 'real' ? await openTestDatabase() : null
-  if (database === null) await copyMigratedDatabase(dir)
+  const database = kind === 'real' && servers === undefined ? await openTestDatabase() : null
+  if (kind === 'embedded') await copyMigratedDatabase(dir)
   const config = readConfig({
     EVENT_DATA_DIR: dir,
     ...(database !== null && { DATABASE_URL: database.url, REDIS_URL: await testRedisUrl() }),
+    ...servers,
   })
   const { close, ...stores } = await openStores(
     config,
@@ -58,6 +66,16 @@ export async function openInstallation(kind: Kind): Promise<Opened> {
       await rm(dir, { recursive: true, force: true })
     },
   }
+}
+
+/** Closes the pool's idle connections, because a restore treats further connections as running services. */
+export async function leaveOneConnection({
+  installation: { db },
+}: Pick<Opened, 'installation'>): Promise<void> {
+  await db.sql`
+    SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+    WHERE datname = current_database() AND application_name = 'event' AND pid <> pg_backend_pid()`
+  await until(() => db.probe().then(() => true), 'the pool to notice')
 }
 
 /** A submission in a journal's form. */
@@ -105,7 +123,7 @@ export async function fill({ installation, harness }: Opened): Promise<void> {
   await db.sql`UPDATE share_cards SET etag = ${(await objects.head('cards/walker-0.png'))!.etag}`
   for (const userId of ['gone', 'back-again'])
     await eraseUser({ ...installation, calendar: harness.calendar } as ServiceContext, OPERATOR, userId)
-  const anew = (await db.transaction((tx) => beginAnew(tx, 'back-again', Date.now() + 60_000)))!
+  const anew = (await db.transaction((tx) => beginAnew(tx, 'back-again', harness.nowMs + 60_000)))!
   await harness.kv.storeErasures([anew])
   // Pending points with and without the stamp of a generation; in a journal, in the buffer, in both, and in the
   // database.

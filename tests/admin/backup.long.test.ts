@@ -22,6 +22,7 @@ import {
   contents,
   fill,
   journaled,
+  leaveOneConnection,
   type Kind,
   type Opened,
   openInstallation,
@@ -45,14 +46,6 @@ beforeAll(async () => {
 afterAll(async () => {
   for (const group of [sources, targets]) for (const store of Object.values(group)) await store.close()
 })
-
-/** Closes the pool's idle connections, because a restore treats further connections as running services. */
-async function leaveOneConnection({ installation: { db } }: Opened): Promise<void> {
-  await db.sql`
-    SELECT pg_terminate_backend(pid) FROM pg_stat_activity
-    WHERE datname = current_database() AND pid <> pg_backend_pid()`
-  await until(() => db.probe().then(() => true), 'the pool to notice')
-}
 
 const linesOf = async (path: string): Promise<string[]> => Array.fromAsync(readArchive(path))
 
@@ -119,9 +112,8 @@ for (const kind of KINDS)
         }
       }
       const load = [...['a', 'b', 'c'].map(phone), flushing(), toggling()]
-      await Bun.sleep(500)
+      await until(async () => answered.size > 20, 'points to be answered')
       const promised = [...answered]
-      expect(promised.length).toBeGreaterThan(20)
       const path = await backUp(targets[kind], (line) => {
         if (kindOf(line) === 'days') snapshot.resolve()
       })
@@ -188,7 +180,8 @@ for (const [from, to] of [
       // The flush stores each pending point once, and no number of a sequence is used twice.
       const [row] = await installation.db.sql<{ id: number }[]>`
       INSERT INTO outbox (subject, payload, created_at) VALUES ('s', '{}', now()) RETURNING id`
-      expect(row!.id).toBe(3)
+      // A copy of an embedded database is opened as after a crash, and Postgres then skips up to 32 numbers.
+      expect(row!.id).toBeGreaterThanOrEqual(3)
       expect(await harness.flush()).toMatchObject({ stored: 42, duplicates: 0, failures: 0, deadLetters: 0 })
       expect(await harness.pending()).toEqual([])
       expect(await readLedger(db, kv)).toEqual({ ...counters, ...more, stored: stored + 42, pending: 0 })

@@ -4,7 +4,6 @@ import { strFromU8, unzipSync } from 'fflate'
 import { until } from '#tests/helpers/wait.ts'
 import { decodeQR } from 'qr/decode.js'
 import { conditionEndpoint } from '#shared/contracts/supervision.ts'
-import { MAX_TRANSLATION } from '#shared/contracts/event-settings.ts'
 import { dataOf } from '#tests/helpers/answers.ts'
 import { admin, callAs, checkIn, newAppId, readAs } from '#tests/helpers/test-stack.ts'
 import { photograph } from './browser.ts'
@@ -124,7 +123,6 @@ test('the table of words comes back translated: app, map and link are in Dutch, 
     ['name,age\r\nLin,80', 'This is not the table'],
     ['key;text:nl\r\nwalk.back;', 'No text of the table is translated yet'],
     ['key,text:xq\r\nwalk.back,x', 'no language has the tag xq'],
-    [`key,text:nl\r\nwalk.back,${'x'.repeat(MAX_TRANSLATION - 8)}`, 'The texts are too long together'],
   ] as const) {
     await upload('words.csv', content)
     await panel.getByText(sentence).waitFor()

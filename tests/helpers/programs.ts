@@ -40,6 +40,9 @@ export const PROMETHEUS: Program = {
   brew: 'prometheus',
 }
 
+/** Likewise. */
+export const PGBACKREST: Program = { commands: ['pgbackrest'], debian: 'pgbackrest', brew: 'pgbackrest' }
+
 /** Directories outside an ordinary user's PATH: of Debian, and of Homebrew's versioned formulas. */
 const SYSTEM_DIRECTORIES = ['/usr/local/sbin', '/usr/sbin', '/sbin']
 const POSTGRES_DIRECTORIES = ['usr/lib/postgresql/*/bin', '{opt/homebrew,usr/local}/opt/postgresql@*/bin']

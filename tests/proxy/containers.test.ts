@@ -184,15 +184,24 @@ test('no service runs the image as another user, and Redis does not run as root'
   expect(compose.services.redis?.user).toBe('redis')
 })
 
-test('what a cluster has besides is isolated as what it extends', () => {
-  const cluster = Bun.YAML.parse(read('services/cluster.yml')) as {
+/** An archive's other containers work as the user of Postgres, without its capabilities. */
+const OVERRIDES = [
+  { file: 'services/cluster.yml', less: [] },
+  { file: 'services/archive.yml', less: ['base-backups', 'recovered'] },
+]
+
+test.each(OVERRIDES)('what $file adds is isolated as what it extends', ({ file, less }) => {
+  const { services: added } = Bun.YAML.parse(read(file)) as {
     readonly services: Readonly<Record<string, Service & { readonly extends?: { readonly service: string } }>>
   }
-  for (const [name, service] of Object.entries(cluster.services)) {
-    const extended = service.extends?.service ?? name
-    expect(compose.services).toHaveProperty(extended)
-    for (const key of ['read_only', 'cap_add', 'cap_drop', 'security_opt', 'privileged', 'user'] as const)
+  for (const [name, service] of Object.entries(added)) {
+    expect(compose.services).toHaveProperty(service.extends?.service ?? name)
+    for (const key of ['read_only', 'cap_drop', 'security_opt', 'privileged'] as const)
       expect(service[key]).toBeUndefined()
+    const isLess = less.includes(name)
+    expect({ name, user: service.user, added: service.cap_add?.length }).toEqual(
+      isLess ? { name, user: 'postgres', added: 0 } : { name, user: undefined, added: undefined },
+    )
   }
 })
 

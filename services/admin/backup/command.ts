@@ -1,4 +1,6 @@
 /** What the commands `backup`, `restore` and `reset` share: opening the stores, output, exit codes. */
+import { mkdirSync } from 'node:fs'
+import { join } from 'node:path'
 import {
   environment,
   ConfigError,
@@ -14,6 +16,16 @@ import { CANNOT_RESTORE } from '#shared/service/last-backup.ts'
 import { openStores } from '#shared/service/service.ts'
 import { type Counts, kindOf, rowsOf, type Write, CannotRestore, CommandRefused } from './archive.ts'
 import type { Installation } from './take-backup.ts'
+
+const SUFFIX = '.jsonl.zst'
+
+/** Path of a backup to write: `to` if it names a file, otherwise a new file in this folder, which is created. */
+export function fileIn(to: string, name: string): string {
+  if (to.endsWith(SUFFIX)) return to
+  mkdirSync(to, { recursive: true, mode: 0o700 })
+  const moment = new Date(machineNow()).toISOString().slice(0, 19).replaceAll(':', '-')
+  return join(to, `${name}-${moment}Z${SUFFIX}`)
+}
 
 export const screen = {
   print: (line: string): void => void process.stdout.write(`${line}\n`),

@@ -168,27 +168,12 @@ const stale = ({ changedAt, changedBy }: StoredPart, fields: readonly PropertyKe
     `Changed meanwhile by ${changedBy ?? 'the environment'} at ${changedAt.toISOString()}: ${fields.join(', ')}. Nothing of yours is stored.`,
   )
 
-/** The old versions of a part have at most this many bytes. */
-const KEPT_BYTES = 250_000
-
-/** Adds a version, and deletes old ones. Those of the survey that have answers stay, because reports name them. */
 async function addVersion(
   tx: Tx,
   rows: readonly StoredPart[],
   row: Omit<StoredPart, 'version'>,
 ): Promise<void> {
-  const version = (rows.at(-1)?.version ?? 0) + 1
-  await tx.orm.insert(eventSettings).values({ version, ...row })
-  await tx.sql`
-    DELETE FROM event_settings WHERE part = ${row.part} AND version IN (
-      SELECT version FROM (
-        SELECT version, sum(octet_length(value::text)) OVER (ORDER BY version DESC) AS bytes
-        FROM event_settings WHERE part = ${row.part} AND version < ${version}
-      ) AS old
-      WHERE bytes > ${KEPT_BYTES}
-        AND NOT (${row.part} = 'survey' AND (
-          EXISTS (SELECT FROM surveys WHERE form_version = old.version)
-          OR EXISTS (SELECT FROM survey_history WHERE form_version = old.version))))`
+  await tx.orm.insert(eventSettings).values({ version: (rows.at(-1)?.version ?? 0) + 1, ...row })
 }
 
 const RETRY_MS = 15_000

@@ -10,7 +10,7 @@ import type { Condition, Part } from '#shared/contracts/supervision.ts'
 import type { ServiceContext } from '#shared/service/context.ts'
 import { within } from '#shared/runtime/deadline.ts'
 import { type Beats, isReporting, readHeartbeats } from '#shared/service/heartbeat.ts'
-import { type BackupSchedule, lastBackupMs, readSchedule } from '#shared/service/last-backup.ts'
+import { type BackupSchedule, newestBackupMs, readSchedule } from '#shared/service/last-backup.ts'
 import { showLedger } from '../ledger/show-ledger.ts'
 import { incidentSeen } from '../stream/watch.ts'
 
@@ -38,7 +38,7 @@ export function createCondition(
         orNull(kv.oldestPending()),
         orNull(showLedger(context)),
         orNull(kv.memoryUse()),
-        orNull(lastBackupMs(kv)),
+        orNull(newestBackupMs(kv)),
         orNull(readSchedule(kv)),
         orNull(readEmergencyReach(context)),
       ])

@@ -1,6 +1,7 @@
 /** The text of each condition that alerts the owner, with the limits of the checks themselves. */
 import type { Alerting } from '#shared/contracts/supervision.ts'
 import { MEMORY_CEILING } from '#shared/points/admission.ts'
+import { LATE_MS } from '#shared/service/continuous-archive.ts'
 import { NOTICE_DAYS } from './certificates.ts'
 import { type Bilingual, STALE_MS, CLOCK_MS, EARLY_SHARE, FREE_BYTES } from './health-checks.ts'
 import { SILENT_MS } from '#shared/service/heartbeat.ts'
@@ -34,8 +35,8 @@ const WHEN: Readonly<Record<Alerting['conditions'][number]['key'], Bilingual>> =
     en: `Redis uses ${MEMORY_CEILING * 100} % of its memory`,
   },
   backup: {
-    'zh-Hant': '超過兩個間隔沒有備份，或最新的備份無法還原',
-    en: 'No backup was taken for two intervals, or the newest one cannot be restored',
+    'zh-Hant': `超過兩個間隔沒有備份、最新的備份無法還原，或持續備份落後 ${LATE_MS / MINUTE_MS} 分鐘`,
+    en: `No backup was taken for two intervals, the newest one cannot be restored, or the continuous archive is ${LATE_MS / MINUTE_MS} minutes behind`,
   },
   service: {
     'zh-Hant': `某個服務的所有程序都超過 ${SILENT_MS / 1_000} 秒沒有消息`,

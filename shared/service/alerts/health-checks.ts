@@ -10,6 +10,7 @@ import { LoggableError } from '#shared/runtime/log.ts'
 import { ServiceName } from '#shared/contracts/endpoint.ts'
 import { readLedger } from '#shared/points/ledger/ledger.ts'
 import { isReporting, readClocks, readHeartbeats } from '#shared/service/heartbeat.ts'
+import { archiveDueMs, readArchive } from '#shared/service/continuous-archive.ts'
 import { lastBackupMs, newestMs, overdueMs, readSchedule } from '#shared/service/last-backup.ts'
 import { statfs } from 'node:fs/promises'
 
@@ -120,7 +121,10 @@ async function checkMemory({ kv }: ServiceContext): Promise<Cause | null> {
   return { key: 'memory', failure: true, text }
 }
 
-async function checkBackups({ kv, now }: ServiceContext): Promise<Cause | null> {
+const checkBackups = async (context: ServiceContext): Promise<Cause | null> =>
+  (await checkSchedule(context)) ?? (await checkArchive(context))
+
+async function checkSchedule({ kv, now }: ServiceContext): Promise<Cause | null> {
   const read = Promise.all([readSchedule(kv), lastBackupMs(kv)])
   const [schedule, last] = await withCheckTimeout(read).catch(() => [null, null] as const)
   // A time in the future is the mistake of a clock.
@@ -132,6 +136,14 @@ async function checkBackups({ kv, now }: ServiceContext): Promise<Cause | null> 
     checkFailedMs === null
       ? `已 ${hours} 小時沒有備份 · No backup for ${hours} h`
       : '最新的備份無法還原 · The newest backup cannot be restored'
+  return { key: 'backup', failure: false, text }
+}
+
+async function checkArchive({ kv, now }: ServiceContext): Promise<Cause | null> {
+  const archive = await withCheckTimeout(readArchive(kv)).catch(() => null)
+  if (archive === null || now() < archiveDueMs(archive)) return null
+  const minutes = Math.floor((now() - (archive.restorableMs ?? archive.sinceMs)) / 60_000)
+  const text = `資料庫的持續備份已落後 ${minutes} 分鐘 · The continuous archive is ${minutes} minutes behind`
   return { key: 'backup', failure: false, text }
 }
 

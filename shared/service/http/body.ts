@@ -151,17 +151,17 @@ function isTooDeep(bytes: Uint8Array): boolean {
 export const isNestedTooDeep = (bytes: Uint8Array): boolean =>
   bytes.length > MAX_DEPTH && mayBeDeep(bytes) && isTooDeep(bytes)
 
-/** Fields of a body and of the objects directly in it, unless the endpoint allows more. A survey has about 100. */
+/** Fields of a body and of the objects directly in it. The largest body that clients send, a survey, has about 100. */
 const MAX_FIELDS = 200
 
 /** Each field may become a validation issue, which costs far more than counting. @throws Refusal 400 */
-function expectFewFields(body: unknown, maxFields: number): void {
+function expectFewFields(body: unknown): void {
   if (typeof body !== 'object' || body === null || Array.isArray(body)) return
   let fields = 0
   for (const [name, part] of [['body', body], ...Object.entries(body)] as const) {
     if (typeof part !== 'object' || part === null || Array.isArray(part)) continue
     fields += Object.keys(part).length
-    if (fields > maxFields) throw invalid(`${name}: a body may have at most ${maxFields} fields`)
+    if (fields > MAX_FIELDS) throw invalid(`${name}: a body may have at most ${MAX_FIELDS} fields`)
   }
 }
 
@@ -169,7 +169,7 @@ function expectFewFields(body: unknown, maxFields: number): void {
  * Parses JSON of any Content-Type (page-hide beacons send text/plain).
  * @throws Refusal 400 for a body that is not JSON in UTF-8, is nested too deeply, or has too many fields
  */
-export function parseJson(bytes: Uint8Array, maxFields = MAX_FIELDS): unknown {
+export function parseJson(bytes: Uint8Array): unknown {
   if (bytes.length === 0) throw invalid('body is missing; send JSON')
   if (isNestedTooDeep(bytes)) throw invalid('body: is nested too deep')
   let body: unknown
@@ -178,6 +178,6 @@ export function parseJson(bytes: Uint8Array, maxFields = MAX_FIELDS): unknown {
   } catch {
     throw invalid('body: is not valid JSON in UTF-8')
   }
-  expectFewFields(body, maxFields)
+  expectFewFields(body)
   return body
 }

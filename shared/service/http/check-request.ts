@@ -144,7 +144,7 @@ export async function callOf(
   paying(() => address?.charge(context.addressOf(request), priceInMs(price, bytes.length, cutBytes)))
   // Operators may name a pilgrim by the pseudonym that is shown to them.
   const named = <T>(value: T): T => (operator === null ? value : context.pseudonyms.reveal(value))
-  const json = endpoint.bodyKind === 'json' ? named(parseJson(bytes, endpoint.bodyFields ?? undefined)) : {}
+  const json = endpoint.bodyKind === 'json' ? named(parseJson(bytes)) : {}
   const header = endpoint.caller === 'none' ? null : request.headers.get('x-line-user-id')
   const given = endpoint.caller === 'body' ? foldUserId(json, header) : json
   const body = endpoint.fastBody?.(given) ?? parse(endpoint.body, given)

@@ -862,7 +862,7 @@ export const pushDeliveries = pgTable(
 
 /**
  * The description of the event: each change of a part adds a row. The latest row of a part is its value; older rows
- * show what has changed since a version, up to 250 kB of them.
+ * show what has changed since a version.
  */
 export const eventSettings = pgTable(
   'event_settings',

@@ -41,10 +41,7 @@ export interface TranslationFile {
   readonly repeated: readonly number[]
 }
 
-export type TranslationFault = 'not-utf8' | 'no-table' | 'no-texts' | 'too-large'
-
-/** The service accepts no more characters, keys included (`MAX_TRANSLATION`). */
-const MAX_CHARACTERS = 150_000
+export type TranslationFault = 'not-utf8' | 'no-table' | 'no-texts'
 
 /** @returns why the file cannot be used, or its texts that are not empty */
 export function readTranslation(bytes: Uint8Array): TranslationFile | TranslationFault {
@@ -70,7 +67,6 @@ export function readTranslation(bytes: Uint8Array): TranslationFile | Translatio
     }
   }
   if (texts.size === 0) return 'no-texts'
-  if ([...texts].flat().join('').length > MAX_CHARACTERS) return 'too-large'
   return {
     language: header[column]!.slice(TEXT.length).trim(),
     texts: Object.fromEntries(texts),

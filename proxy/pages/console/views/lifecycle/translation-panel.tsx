@@ -44,6 +44,9 @@ function outcomeOf(
   }
 }
 
+/** The service takes no more bytes of texts. */
+const MAX_BYTES = 100_000
+
 function Translations({ from, settings }: Props & { readonly settings: EventSettings }) {
   const messages = words.value.translation
   const tag = useSignal('')
@@ -60,6 +63,8 @@ function Translations({ from, settings }: Props & { readonly settings: EventSett
     const { readTranslation } = await import('./translation-file.ts')
     const read = readTranslation(new Uint8Array(await file.arrayBuffer()))
     if (typeof read === 'string') return refused(messages.fileFaults[read])
+    if (new TextEncoder().encode(JSON.stringify(read.texts)).length > MAX_BYTES)
+      return refused(messages.fileFaults['too-large'])
     const { language, texts } = read
     const answer = await client.setTranslation({ language, texts, version: settings.version })
     await from.reload()

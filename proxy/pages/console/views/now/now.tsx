@@ -187,19 +187,15 @@ const PartRow = ({ part: { name, state, seen_at, processes } }: { readonly part:
 
 type Backups = Pick<Condition, 'backup_at' | 'backups'>
 
-/** Time of the newest backup; with scheduled backups, of the newest restorable one. */
-const newestBackup = ({ backup_at, backups }: Backups): string | null =>
-  backups === null ? backup_at : backups.restorable_at
-
 /** Whether there is no backup or it is too old. */
 export function isBackupOld(known: Backups): boolean {
-  const at = newestBackup(known)
+  const at = known.backup_at
   const oldMs = known.backups === null ? OLD_BACKUP_MS : 2 * known.backups.every_hours * 3_600_000
   return at === null || now.value - Date.parse(at) > oldMs
 }
 
 export function BackupAge({ condition }: { readonly condition: Backups }) {
-  const at = newestBackup(condition)
+  const at = condition.backup_at
   return (
     <span class={isBackupOld(condition) ? 'warn-text' : undefined} title={at === null ? undefined : date(at)}>
       {pair(words.value.now.backup, at === null ? words.value.common.never : ago(at))}

@@ -8,7 +8,11 @@ import { smoothNoise } from './pictures.ts'
 const MB = 1_000_000
 
 test('an address stores 20 MB of pictures in an hour, and is told when it may go on', async () => {
-  const stack = await openEmbeddedTestStack({})
+  // The default rate, over an hour: the pictures of the test are within the limit of calls.
+  const stack = await openEmbeddedTestStack({
+    EVENT_LIMIT_ADDRESS: '360000',
+    EVENT_LIMIT_ADDRESS_SECONDS: '3600',
+  })
   try {
     // It is forty times as large when stored.
     const body = await smoothNoise(1_300)

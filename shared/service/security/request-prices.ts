@@ -136,16 +136,16 @@ export const KEPT_AN_HOUR: Readonly<Partial<Record<ServiceName, number>>> = {
 const HOUR_MS = 3_600_000
 /** Resolution of the window. */
 const STEP_MS = 1_000
-/** The default of `EVENT_LIMIT_ADDRESS`. A higher one, for a larger crowd behind one address, raises the bytes too. */
-const USUAL_CALLS = 6_000
+/** Default rate of `EVENT_LIMIT_ADDRESS`. A higher one, for a larger crowd behind one address, raises the bytes too. */
+const USUAL_CALLS_PER_MS = 6_000 / 60_000
 
 export interface KeptLimit {
   /** @throws Refusal 429 for an address that has stored too much in a service */
   charge(service: ServiceName, address: string, bytes: number): void
 }
 
-export function createKeptLimit({ max }: Window, clock?: () => number): KeptLimit {
-  const scale = Math.max(1, max / USUAL_CALLS)
+export function createKeptLimit({ max, windowMs }: Window, clock?: () => number): KeptLimit {
+  const scale = Math.max(1, max / windowMs / USUAL_CALLS_PER_MS)
   const limits = new Map<ServiceName, AddressLimit>()
   for (const [service, bytes] of Object.entries(KEPT_AN_HOUR) as [ServiceName, number][])
     limits.set(service, createAddressLimit({ max: bytes * scale, windowMs: HOUR_MS }, clock, STEP_MS))

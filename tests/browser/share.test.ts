@@ -137,7 +137,7 @@ describeBothStacks('the page of a link in a browser', (stack) => {
   )
 
   test(
-    'it shows a new place without being loaded again, and that it has ended (long)',
+    'it shows a new place without being loaded again, no old one as now, and that it has ended (long)',
     async () => {
       const userId = newAppId()
       const { id } = await share(userId, { live_hours: 8 })
@@ -145,7 +145,7 @@ describeBothStacks('the page of a link in a browser', (stack) => {
       await using opened = await browser.open(stack, {
         path: `/s/${id}`,
         locale: 'en',
-        expected: /410|favicon/,
+        expected: /410|favicon|DISCONNECTED/,
       })
       const { page } = opened
       await page.evaluate(() => Object.assign(globalThis, { sameDocument: true }))
@@ -181,6 +181,15 @@ describeBothStacks('the page of a link in a browser', (stack) => {
       expect(await page.evaluate(() => 'sameMap' in document.querySelector('.map')!)).toBe(true)
       expect(await page.evaluate(() => document.activeElement?.closest('.map') !== null)).toBe(true)
       expect(await page.evaluate(() => 'sameDocument' in globalThis)).toBe(true)
+      const now = page.getByText(SHARE_WORDS.en.now)
+      await now.waitFor()
+      await page.context().setOffline(true)
+      await page.evaluate(() => dispatchEvent(new Event('online')))
+      await page.locator('[data-offline]').waitFor()
+      expect(await now.isVisible()).toBe(false)
+      await photograph(page, 'share-offline')
+      await page.context().setOffline(false)
+      await now.waitFor()
       const revoked = await stack.fetch(`/api/event/shares/${id}?user_id=${userId}`, { method: 'DELETE' })
       expect(revoked.status).toBe(200)
       await page.evaluate(() => dispatchEvent(new Event('online')))

@@ -73,6 +73,8 @@ async function renew(): Promise<void> {
     if (!answer.ok) throw new Error(answer.statusText)
     show(new DOMParser().parseFromString(await answer.text(), 'text/html'))
   } catch {
+    // What was "now" is old.
+    find('.live .state')?.setAttribute('hidden', '')
     find('[data-offline]')?.removeAttribute('hidden')
   }
 }

@@ -49,12 +49,12 @@ export function sharePage(page: SharePage): string {
 <p class="event">${texts.event}</p>
 <h1>${texts.name}</h1>
 ${raw(isLive ? liveState(view, texts) : markup`<p class="state quiet">${view.status === 'ended' ? words.ended : words.notLive}</p>`)}
+<p data-offline hidden>${offline}</p>
 </header>
 ${raw(view.status === 'paused' ? markup`<div class="notice"><p>${raw(message === null ? '' : markup`<span class="quiet small">${organisers}</span><strong class="message">${message}</strong>`)}${paused}</p></div>` : '')}
 ${raw(isLive ? liveMap(view, texts) : '')}
 ${raw(inner === '' ? '' : markup`<div class="${isLive ? 'card stack' : 'stack'}">${raw(inner)}</div>`)}
 <footer class="stack quiet small">
-<p data-offline hidden>${offline}</p>
 <p><a class="button" href="${homeUrl}">${view.status === 'ended' ? map : where(followed[texts.followed])}</a></p>
 <p>${words.privacy}</p>
 ${raw(languages(texts))}

@@ -21,7 +21,7 @@ import {
 import { createRouter, type Router } from '#shared/service/http/router.ts'
 import { createViewCounter, type ViewCounter } from './shares/count-views.ts'
 import { changeShare, createShare, listShares, revokeShare } from './shares/manage-shares.ts'
-import { createShowShare } from './shares/show-share.ts'
+import { createShareRefusal, createShowShare } from './shares/show-share.ts'
 import { type Cards, createCards } from './cards/draw-card.ts'
 import { openDecoder } from './feedback/decode-picture.ts'
 import { createCardDrawing } from './cards/draw-cards-at-end.ts'
@@ -84,8 +84,10 @@ function serveShares({ serve }: Router, context: ServiceContext, cards: Cards, v
     return { counted: views.count(params.id) }
   })
   const showShare = createShowShare(context, cards)
-  serve(sharePageEndpoint, ({ request, params, query }) =>
-    showShare({ request, file: params.file, lang: query.lang }),
+  serve(
+    sharePageEndpoint,
+    ({ request, params, query }) => showShare({ request, file: params.file, lang: query.lang }),
+    createShareRefusal(context),
   )
 }
 

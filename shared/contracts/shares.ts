@@ -134,5 +134,5 @@ export const sharePageEndpoint = endpoint('GET /s/:file', {
   tagged: true,
   data: z.string(),
   errors: [410],
-  errorPages: [410, 503],
+  errorPages: [410, 429, 503],
 })

@@ -1,5 +1,6 @@
 /** Share links: what they show, to whom, and that they end at once. */
 import { expect, test } from 'bun:test'
+import { createFeedbackMedia } from '#services/feedback-media/app.ts'
 import { BuiltInLanguage } from '#shared/contracts/bot.ts'
 import {
   changeShareEndpoint,
@@ -10,11 +11,13 @@ import {
   type Share,
 } from '#shared/contracts/shares.ts'
 import { userEndpoint } from '#shared/contracts/user-detail.ts'
+import { DatabaseTimeout } from '#shared/stores/db/db.ts'
 import { RELEASE } from '#shared/runtime/release.ts'
 import { SHARE_WORDS } from '#shared/locales/by-language.ts'
 import { dataOf, expectCommonHeaders, sentenceOf } from '#tests/helpers/answers.ts'
 import { describeBothStacks } from '#tests/helpers/open-test-stack.ts'
 import { MINUTE, post } from '#tests/helpers/pilgrim.ts'
+import { openServiceParts } from '#tests/helpers/service-parts.ts'
 import {
   admin,
   flushed,
@@ -253,3 +256,51 @@ describeBothStacks(
   },
   { EVENT_LIMIT_USER_WRITE: '1000' },
 )
+
+describeBothStacks(
+  'a link that is opened too often from one network',
+  (stack) => {
+    test('says so on a page in the reader’s language, which tries again; its card is refused in JSON', async () => {
+      const open = (language: string, path = '/s/unknown') =>
+        stack.fetch(path, { headers: { 'Accept-Language': language } })
+      await until(async () => (await open('en')).status === 429, 'the limit of the network')
+      for (const [language, path] of [
+        ['en', '/s/unknown'],
+        ['ja', '/s/unknown'],
+        ['zh-Hans', '/s/unknown'],
+        ['zh-Hant', '/s/unknown?lang=zh-Hant'],
+      ] as const) {
+        const answer = await open(path.includes('?') ? 'en' : language, path)
+        expect([answer.status, answer.headers.get('content-type')]).toEqual([429, 'text/html; charset=utf-8'])
+        expectCommonHeaders(answer)
+        expect(answer.headers.get('retry-after')).toMatch(/^[1-9]\d*$/)
+        expect(answer.headers.get('content-language')).toBe(language)
+        const html = await answer.text()
+        expect(html).toContain(SHARE_WORDS[language].tooMany)
+        expect(html).toContain('/share/page.js')
+      }
+      await sentenceOf(await open('en', '/s/unknown.png'), 429, 'rate-limited')
+    })
+  },
+  { EVENT_LIMIT_ADDRESS: '100', EVENT_LIMIT_ADDRESS_SECONDS: '3600' },
+)
+
+test('without the database the page of a link says that the service does not answer, and tries again', async () => {
+  const parts = await openServiceParts()
+  try {
+    const context = parts.context('feedback-media')
+    const read = () => Promise.reject(new DatabaseTimeout())
+    const service = createFeedbackMedia({ ...context, db: { ...context.db, read } })
+    const open = async (path: string) =>
+      service.fetch(new Request(`http://localhost${path}`, { headers: { 'Accept-Language': 'ja' } }))
+    const answer = await open('/s/kT2vXq8ZrB0mWc5NfJ7eLp1d')
+    expect([answer.status, answer.headers.get('retry-after')]).toEqual([503, '5'])
+    const html = await answer.text()
+    expect(html).toContain(SHARE_WORDS.ja.away)
+    expect(html).toContain('/share/page.js')
+    expect((await open('/s/kT2vXq8ZrB0mWc5NfJ7eLp1d.png')).headers.get('content-type')).toContain('json')
+    await service.stop()
+  } finally {
+    await parts.close()
+  }
+})

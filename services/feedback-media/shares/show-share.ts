@@ -2,13 +2,11 @@
 import type { ServiceContext } from '#shared/service/context.ts'
 import type { Language } from '#shared/contracts/bot.ts'
 import { isBuiltIn } from '#shared/locales/by-language.ts'
-import { isDatabaseUnavailable } from '#shared/stores/db/db.ts'
 import { gone, Refusal } from '#shared/runtime/refusal.ts'
 import type { Event } from '#shared/pilgrims/event-settings.ts'
 import { shareUrl } from '#shared/pilgrims/shares.ts'
 import { acceptedTags } from '#shared/core/rules/languages.ts'
 import type { Elapsed } from '#shared/runtime/clock.ts'
-import { errorFields } from '#shared/runtime/log.ts'
 import type { Cards } from '../cards/draw-card.ts'
 import { serveLook } from '../cards/serve-card.ts'
 import { answerPng } from '../png-answer.ts'
@@ -18,7 +16,6 @@ import { emptyPage, SHARE_POLICY, sharePage, shareTexts } from './share-page.ts'
 /** The content of a page is read again after this time. Whether the link works is always read. */
 const KEPT_MS = 5_000
 const MAX_KEPT = 500
-const RETRY_S = 5
 
 const NEVER = 'private, no-store'
 /** A viewer may cache the current card, but revalidates each time. */
@@ -30,7 +27,7 @@ interface ShareRequest {
   readonly lang: string | undefined
 }
 
-/** Creates the handler of pages and cards. @throws Refusal 410, 429, 503 for a card; a page is always answered */
+/** Creates the handler of pages and cards. @throws Refusal 410, 429, 503 for a card; 503 for a page */
 export function createShowShare(context: ServiceContext, cards: Cards) {
   const read = createReader(context)
   return (asked: ShareRequest): Promise<Response> =>
@@ -61,57 +58,70 @@ async function showCard(
 
 const ended = (): Refusal => gone('This link has ended. Ask the pilgrim for a new one.')
 
+/** The languages of a request, and the texts of its page. */
+function readerOf({ config, event, now }: ServiceContext, request: Request, lang: string | undefined) {
+  const isKnown = lang !== undefined && (isBuiltIn(lang) || event.current.languages.includes(lang))
+  const accepted = acceptedTags(request.headers.get('accept-language'))
+  return {
+    /** @param others languages to use if the reader's request names none */
+    languageOf: (...others: (string | null)[]): Language =>
+      isKnown ? lang : event.current.languageOf(accepted.length > 0 ? accepted : others),
+    textsFor: (language: Language, name: string | null) =>
+      shareTexts(language, {
+        event: event.current.nameFor(language),
+        words: event.current.wordsFor(language),
+        languages: event.current.languages,
+        levels: event.current.levelNames(language),
+        followed: event.current.followed,
+        name,
+        timeZone: config.timeZone,
+        nowMs: now(),
+      }),
+  }
+}
+
 async function showPage(
   context: ServiceContext,
   read: (share: OpenShare) => Promise<ShareView>,
   { request, file, lang }: ShareRequest,
 ): Promise<Response> {
-  const { config, event, now } = context
-  const isKnown = lang !== undefined && (isBuiltIn(lang) || event.current.languages.includes(lang))
-  const chosen = isKnown ? lang : undefined
-  const accepted = acceptedTags(request.headers.get('accept-language'))
-  /** @param others languages to use if the reader's request names none */
-  const languageOf = (...others: (string | null)[]): Language =>
-    chosen ?? event.current.languageOf(accepted.length > 0 ? accepted : others)
-  const textsFor = (language: Language, name: string | null) =>
-    shareTexts(language, {
-      event: event.current.nameFor(language),
-      words: event.current.wordsFor(language),
-      languages: event.current.languages,
-      levels: event.current.levelNames(language),
-      followed: event.current.followed,
-      name,
-      timeZone: config.timeZone,
-      nowMs: now(),
-    })
-  try {
-    const share = await findShare(context, file)
-    if (share === null) {
-      const texts = textsFor(languageOf(), null)
-      const { goneTitle: title, gone: sentence } = texts.words
-      return html(emptyPage(texts, { title, sentence, renews: false }), texts.language, 410)
-    }
-    const view = await read(share)
-    const language = languageOf(share.language)
-    const url = shareUrl(config.publicUrl, share.row.id)
-    const page = sharePage({
-      view,
-      texts: textsFor(language, view.name),
-      url,
-      imageUrl: `${url}.png?v=${versionOf(view, event.current)}`,
-      homeUrl: `${config.publicUrl}/`,
-    })
-    return html(page, language, 200)
-  } catch (error) {
-    if (!isDatabaseUnavailable(error)) throw error
-    context.log.warn('a page of a link could not be read', errorFields(error))
+  const { config, event } = context
+  const { languageOf, textsFor } = readerOf(context, request, lang)
+  const share = await findShare(context, file)
+  if (share === null) {
     const texts = textsFor(languageOf(), null)
-    const { awayTitle: title, away: sentence } = texts.words
-    const response = html(emptyPage(texts, { title, sentence, renews: true }), texts.language, 503)
-    response.headers.set('Retry-After', String(RETRY_S))
-    return response
+    const { goneTitle: title, gone: sentence } = texts.words
+    return html(emptyPage(texts, { title, sentence, renews: false }), texts.language, 410)
   }
+  const view = await read(share)
+  const language = languageOf(share.language)
+  const url = shareUrl(config.publicUrl, share.row.id)
+  const page = sharePage({
+    view,
+    texts: textsFor(language, view.name),
+    url,
+    imageUrl: `${url}.png?v=${versionOf(view, event.current)}`,
+    homeUrl: `${config.publicUrl}/`,
+  })
+  return html(page, language, 200)
 }
+
+/** Shows a 429 or 503 of a page as a page that tries again. A card is refused in JSON. */
+export const createShareRefusal =
+  (context: ServiceContext) =>
+  (refused: Response, request: Request): Response => {
+    const url = URL.parse(request.url)
+    const isPage = url?.pathname.endsWith('.png') === false
+    if (!isPage || (refused.status !== 429 && refused.status !== 503)) return refused
+    const { languageOf, textsFor } = readerOf(context, request, url.searchParams.get('lang') ?? undefined)
+    const texts = textsFor(languageOf(), null)
+    const { awayTitle: title, away, tooMany } = texts.words
+    const sentence = refused.status === 429 ? tooMany : away
+    const page = html(emptyPage(texts, { title, sentence, renews: true }), texts.language, refused.status)
+    refused.headers.delete('Content-Type')
+    for (const [name, value] of refused.headers) page.headers.set(name, value)
+    return page
+  }
 
 /**
  * Chats cache a picture by its URL, so the URL changes with the content of the picture. Its words are settings of the

@@ -52,4 +52,5 @@ export const share = {
   gone: 'It has expired, was stopped, or is not complete. Please ask for a new one.',
   awayTitle: 'One moment, please',
   away: 'The service does not answer. This page tries again by itself.',
+  tooMany: 'Too many requests from this network. This page tries again by itself.',
 }

@@ -45,4 +45,5 @@ export const share: ShareWords = {
   gone: '連結可能已過期、被收回，或沒有複製完整。請向對方要一個新的。',
   awayTitle: '請稍候',
   away: '服務沒有回應，這一頁會自動再試。',
+  tooMany: '這個網路的請求太多，這一頁會自動再試。',
 }

@@ -24,6 +24,9 @@ type DataOf<E> = E extends Endpoint<z.ZodType, z.ZodType, z.ZodType, infer D> ? 
 type Handler<E> = (call: CallOf<E>) => Promise<Answer<E>> | Answer<E>
 type Answer<E> = DataOf<E> | Written | Response
 
+/** Replaces the JSON of a refusal, for an endpoint that browsers show as a page. */
+type RefusalPage = (refused: Response, request: Request) => Response
+
 /** An application that answers preflights, errors, 404 and 405 by itself. */
 function createApp(context: ServiceContext) {
   return new Elysia({
@@ -47,9 +50,9 @@ export function createRouter(context: ServiceContext) {
   return {
     app,
     /** Serves an endpoint: the handler gets a checked call, the client gets an envelope. */
-    serve: <E extends Endpoint>(endpoint: E, handler: Handler<E>): void => {
+    serve: <E extends Endpoint>(endpoint: E, handler: Handler<E>, refusalPage?: RefusalPage): void => {
       expectClaimRule(endpoint)
-      const route = routeOf(context, endpoint, handler)
+      const route = routeOf(context, endpoint, handler, refusalPage)
       for (const end of endpoint.slash ? ['', '/'] : [''])
         app.route(endpoint.method, endpoint.path + end, route, { parse: 'none' })
     },
@@ -93,7 +96,12 @@ type Hide = (text: string) => string
 const termsOf = ({ temporaryIs503 }: Endpoint, error: unknown): unknown =>
   temporaryIs503 ? temporaryAs503(error) : error
 
-function routeOf<E extends Endpoint>(context: ServiceContext, endpoint: E, handler: Handler<E>) {
+function routeOf<E extends Endpoint>(
+  context: ServiceContext,
+  endpoint: E,
+  handler: Handler<E>,
+  refusalPage: RefusalPage = (refused) => refused,
+) {
   const cache = endpoint.cacheMs > 0 ? new ResponseCache(endpoint.cacheMs, context.stopwatch) : null
   const publicCache = ACCESS_LEVEL[endpoint.access] === 0 ? cache : null
   const answerAdmitted = async (
@@ -141,7 +149,8 @@ function routeOf<E extends Endpoint>(context: ServiceContext, endpoint: E, handl
     try {
       return await withRequestTimeout(request, answer(routed, requestId))
     } catch (error) {
-      return stamp(answerError(context, termsOf(endpoint, error), endpoint.path, requestId), set, requestId)
+      const refused = answerError(context, termsOf(endpoint, error), endpoint.path, requestId)
+      return stamp(refusalPage(refused, request), set, requestId)
     }
   }
   const spanName = `${endpoint.method} ${endpoint.path}`

@@ -298,7 +298,7 @@ describeOnServers('the phone', () => {
     const end = await callAs(app.stack, 'owner', 'POST', 'admin/end-activity')
     expect(end.status).toBe(200)
     await page.evaluate(() => void dispatchEvent(new Event('online')))
-    await page.getByText('The event has ended. Thank you for walking.').first().waitFor()
+    await page.getByText('The event has ended, and nothing is recorded any more.').first().waitFor()
     // A response requested before the end arrives after it, and changes nothing.
     await late.arrive()
     await move(MINUTE)
@@ -320,7 +320,7 @@ describeOnServers('the phone', () => {
     // A newcomer sees it first.
     await using newcomer = await app.newPhone()
     await newcomer.page.goto(app.address('?lang=en'))
-    await newcomer.page.getByText('The event has ended. Thank you for walking.').waitFor()
+    await newcomer.page.getByText('The event has ended, and nothing is recorded any more.').waitFor()
     expect(await newcomer.page.getByLabel('Your name').count()).toBe(0)
     await photograph(newcomer.page, 'walk-welcome-ended')
   })

@@ -343,7 +343,17 @@ describeOnServers('the app', () => {
     await page.locator('.status').getByText(PAGE_WORDS.en.paused).waitFor()
     const asked: string[] = []
     page.on('request', (request) => asked.push(new URL(request.url()).pathname))
+    await page.setViewportSize({ width: 360, height: 640 })
     await checkInButton(page).click()
+    // The sentence is above the bar of tabs.
+    const said = page.locator('[data-state=kept]')
+    await until(async () => {
+      const [sentence, bar] = await Promise.all([
+        said.boundingBox(),
+        page.getByRole('navigation').boundingBox(),
+      ])
+      return sentence!.y + sentence!.height <= bar!.y
+    }, 'the kept check-in to be in sight')
     // The app knows of the pause and does not send what would be rejected.
     await page.locator('[data-waiting]').getByText(PAGE_WORDS.en.paused).waitFor()
     expect(asked).toEqual([])
@@ -360,6 +370,7 @@ describeOnServers('the app', () => {
     await page.locator('[data-state=counted]').waitFor()
     await counted(await userIdOf(page), 1)
     expect(await page.getByText('Thunder. Wait at the temple.').count()).toBe(0)
+    await page.locator('.status').getByText('The event goes on.').waitFor()
   })
 
   test.each([

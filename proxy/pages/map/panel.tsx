@@ -66,7 +66,9 @@ export function Notices() {
 /** Shown large without a message of the organisers: the start of the event, or the totals after its end. */
 const ownMessage = ({ status, totals, event: { starts_at } }: EventMap): string | null =>
   status === 'ended'
-    ? totals && words.value.achieved(totals.pilgrims, figure(totals.km), figure(totals.carbon_saved_kg))
+    ? totals === null || totals.km < 1
+      ? null
+      : words.value.achieved(totals.pilgrims, figure(totals.km), figure(totals.carbon_saved_kg))
     : standing.value === 'awaited'
       ? starts_at && words.value.begins(date(starts_at))
       : null

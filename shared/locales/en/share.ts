@@ -23,7 +23,8 @@ export const share = {
   silence: 'Perhaps no signal, or an empty battery. What the phone records comes later.',
   nothingYet: (name: string) => `No place of ${name} yet`,
   /** When a place will be there. */
-  placeAppears: 'The place appears here with the next check-in, or as soon as the phone records the walk.',
+  placeAppears:
+    'The place appears here with the next check-in, or when the phone has recorded the next steps.',
   liveUntil: (at: string) => `The place is shown until ${at}`,
   notLive: 'This link shows the card alone.',
   minutes: (minutes: number) => count(minutes, 'minute', 'minutes'),

@@ -50,7 +50,8 @@ export const words = {
     single: 'The public map can show you alone, to within 10 m.',
   },
   status: {
-    ended: 'The event has ended. Thank you for walking.',
+    ended: 'The event has ended, and nothing is recorded any more. Thank you for walking.',
+    resumed: 'The event goes on.',
     update: 'A new version is ready.',
     updateButton: 'Use it now',
     clock: (minutes: number, ahead: boolean) =>
@@ -168,7 +169,7 @@ export const words = {
     stationAt: (km: number, time: string) => `${figure(km)} km, about ${time}`,
     stationFar: (km: number) => `${figure(km)} km`,
     estimateLater: (minutes: number) =>
-      `Times follow after about ${count(minutes, 'more minute', 'more minutes')} of recording.`,
+      `Arrival times need about ${count(minutes, 'minute', 'minutes')} of recording.`,
     estimate: (kmh: number) => `At your pace of ${figure(kmh)} km/h, rests included.`,
     asOf: (time: string) => `As of ${time}`,
     withoutPending: 'The newest places follow.',

@@ -17,7 +17,7 @@ export const share: ShareWords = {
   lastHeard: (ago) => `最後の通信は${ago}前`,
   silence: '圏外か、電池切れかもしれません。記録は後から届きます。',
   nothingYet: (name) => `${name}さんの位置はまだありません`,
-  placeAppears: '次のチェックイン、または記録の開始で、ここに位置が表示されます。',
+  placeAppears: '次のチェックイン、または次に歩いた分の記録で、ここに位置が表示されます。',
   liveUntil: (at) => `位置の表示は ${at} まで`,
   notLive: 'このリンクはカードだけを表示します。',
   minutes: (count) => `${count} 分`,

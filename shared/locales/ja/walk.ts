@@ -45,7 +45,8 @@ export const words: WalkWords = {
     single: '公開の地図に、あなた一人の位置が 10\u00a0m 以内の誤差で出ることがあります。',
   },
   status: {
-    ended: '催しは終わりました。歩いてくださりありがとうございました。',
+    ended: '催しは終わり、記録も止まりました。歩いてくださりありがとうございました。',
+    resumed: '催しが再開しました。',
     update: '新しい版があります。',
     updateButton: '今すぐ使う',
     clock: (minutes, ahead) =>
@@ -154,7 +155,7 @@ export const words: WalkWords = {
     placeOf: (time) => `${time} の位置から計算しています。`,
     stationAt: (km, time) => `${figure(km)}\u00a0km、${time} ごろ`,
     stationFar: (km) => `${figure(km)}\u00a0km`,
-    estimateLater: (minutes) => `あと ${minutes}\u00a0分ほど記録すると、着く時刻が出ます。`,
+    estimateLater: (minutes) => `着く時刻を出すには、${minutes}\u00a0分ほどの記録が必要です。`,
     estimate: (kmh) => `あなたの速さ（休憩を含めて時速 ${figure(kmh)}\u00a0km）からの見込みです。`,
     asOf: (time) => `${time} 現在`,
     withoutPending: '最新の位置はこれから届きます。',

@@ -17,7 +17,7 @@ export const share: ShareWords = {
   lastHeard: (ago) => `${ago}前有消息`,
   silence: '可能沒有訊號，或是沒電了。沿途的紀錄之後會補上。',
   nothingYet: (name) => `還沒有${name}的位置`,
-  placeAppears: '下一次打卡，或手機開始記錄後，這裡就會顯示位置。',
+  placeAppears: '下一次打卡，或手機記錄到下一段路後，這裡就會顯示位置。',
   liveUntil: (at) => `位置顯示到 ${at} 為止`,
   notLive: '這個連結只顯示卡片。',
   minutes: (count) => `${count} 分鐘`,

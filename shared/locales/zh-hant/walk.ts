@@ -45,7 +45,8 @@ export const words: WalkWords = {
     single: '公開地圖可能單獨顯示您的位置，誤差在 10\u00a0公尺內。',
   },
   status: {
-    ended: '活動結束了，感謝您一路同行。',
+    ended: '活動結束了，不再記錄。感謝您一路同行。',
+    resumed: '活動繼續了。',
     update: '有新版本了。',
     updateButton: '現在更新',
     clock: (minutes, ahead) =>
@@ -153,7 +154,7 @@ export const words: WalkWords = {
     placeOf: (time) => `這是照您 ${time} 的位置算的。`,
     stationAt: (km, time) => `${figure(km)}\u00a0公里，約 ${time}`,
     stationFar: (km) => `${figure(km)}\u00a0公里`,
-    estimateLater: (minutes) => `再記錄約 ${minutes}\u00a0分鐘，就會顯示幾點到。`,
+    estimateLater: (minutes) => `要記錄約 ${minutes}\u00a0分鐘，才會顯示幾點到。`,
     estimate: (kmh) => `依您的速度估計（時速 ${figure(kmh)}\u00a0公里，含休息）。`,
     asOf: (time) => `${time} 的資料`,
     withoutPending: '最新的位置還在路上。',

@@ -82,15 +82,13 @@ function Hear() {
 
 const PHONE = /^[0-9+\-() ]*$/
 
-/** Name and phone. A change is saved when its field loses focus; a failed save shows a button. */
+/** Name and phone. A change is saved by the button, or when its field loses focus. */
 function Profile() {
   const { me, welcome } = words.value
   const name = draftOf('name') ?? person.value?.name ?? ''
   const phone = draftOf('phone') ?? ''
   const nameMissing = useSignal(false)
   const phoneWrong = useSignal(false)
-  /** The field that is being edited. */
-  const typing = useSignal('')
   const removed = useSignal(false)
   const change = useChange()
   const known = profile.value?.phone ?? null
@@ -115,9 +113,6 @@ function Profile() {
   }
   const nameChanged = name.trim() !== (person.value?.name ?? '')
   const isUnsaved = nameChanged || phone !== ''
-  const waits =
-    !change.busy.value &&
-    ((nameChanged && typing.value !== 'own-name') || (phone !== '' && typing.value !== 'phone'))
   const fault = nameMissing.value
     ? welcome.nameMissing
     : phoneWrong.value
@@ -128,11 +123,9 @@ function Profile() {
   return (
     <form
       class="card stack-2 profile"
-      onFocusIn={({ target }) => (typing.value = (target as HTMLElement).id)}
-      onFocusOut={() => (typing.value = '')}
       onSubmit={(event) => {
         event.preventDefault()
-        void saveName().then(() => savePhone(phone))
+        if (!change.busy.peek()) void saveName().then(() => savePhone(phone))
       }}
     >
       <div class="row">
@@ -170,17 +163,17 @@ function Profile() {
       {/* Always rendered, so that nothing below moves when a field loses focus. */}
       <p id="profile-said" class={fault === null ? 'quiet' : 'wrong'} aria-live="polite">
         {fault ??
-          (waits
+          (isUnsaved
             ? me.unsaved
-            : change.done.value && !isUnsaved
+            : change.done.value
               ? removed.value
                 ? me.phoneRemoved
                 : toldText()
               : me.phoneHint)}
       </p>
       {change.note(null)}
-      {/* Without it the Enter key would not submit. */}
-      <Button type="submit" hidden={!waits}>
+      {/* Leaving a field saves, too; the button stays until then, so that nothing moves under a finger. */}
+      <Button type="submit" busy={change.busy.value} hidden={!isUnsaved}>
         {me.save}
       </Button>
     </form>

@@ -3,6 +3,8 @@
  * version.
  */
 import { words } from '../words.ts'
+import { signal } from '@preact/signals'
+import { useEffect, useRef } from 'preact/hooks'
 import type { WalkWords } from '#shared/locales/words.ts'
 import { Button } from '../../design/button.tsx'
 import { showToast } from '../../design/toast.tsx'
@@ -21,6 +23,7 @@ import { agrees, setConsent } from '../session/consent.ts'
 import { isCurrentNotice, isNoticeKnown, noticeVersion } from '../session/notice.ts'
 import { show } from '../route.ts'
 import { language, pageWords } from '../../frame/language.ts'
+import { useTime } from './dark-screen.tsx'
 import { SosOutcome } from './sos.tsx'
 import { useChange } from './use-service.tsx'
 
@@ -84,8 +87,27 @@ function Rehearsal() {
   ) : null
 }
 
+/** How long it is told that the event goes on. */
+const RESUMED_MS = 600_000
+/** When this page heard that a pause is over (epoch ms). */
+const resumedMs = signal<number | null>(null)
+
+/** Notes the end of a pause that this page has shown. */
+function useResumed(status: string | null | undefined, time: number): void {
+  const before = useRef(status)
+  useEffect(() => {
+    if (before.current === 'paused' && status === 'active') resumedMs.value = time
+    if (status != null) before.current = status
+  }, [status, time])
+}
+
 export function EventStatus() {
   const event = config.value
+  const time = useTime()
+  useResumed(event?.status, time)
+  const resumed = resumedMs.value
+  if (event?.status === 'active' && resumed !== null && time - resumed < RESUMED_MS)
+    return <Notice>{words.value.status.resumed}</Notice>
   if (event?.status !== 'paused' && event?.status !== 'ended') return null
   const message = event.messages?.[language.value] ?? event.messages?.['en'] ?? event.message
   return (

@@ -81,10 +81,11 @@ function CheckIn() {
   const isStamped = last !== null && !checkingIn.value && time - last.t < STAMPED_MS
   const fault = checkInFault.value
   const answer = useRef<HTMLDivElement>(null)
-  // The seal shows a success, but not a fault.
+  // The seal shows that a check-in counts, but neither a fault nor that it waits.
+  const waits = last?.state === 'kept' ? last.t : null
   useEffect(() => {
-    if (fault !== null) answer.current?.scrollIntoView({ block: 'nearest' })
-  }, [fault])
+    if (fault !== null || waits !== null) answer.current?.scrollIntoView({ block: 'nearest' })
+  }, [fault, waits])
   return (
     <section class="check-in stack-2">
       <button

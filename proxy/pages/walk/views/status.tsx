@@ -3,8 +3,7 @@
  * version.
  */
 import { words } from '../words.ts'
-import { signal } from '@preact/signals'
-import { useEffect, useRef } from 'preact/hooks'
+import { useRef } from 'preact/hooks'
 import type { WalkWords } from '#shared/locales/words.ts'
 import { Button } from '../../design/button.tsx'
 import { showToast } from '../../design/toast.tsx'
@@ -89,24 +88,19 @@ function Rehearsal() {
 
 /** How long it is told that the event goes on. */
 const RESUMED_MS = 600_000
-/** When this page heard that a pause is over (epoch ms). */
-const resumedMs = signal<number | null>(null)
-
-/** Notes the end of a pause that this page has shown. */
-function useResumed(status: string | null | undefined, time: number): void {
-  const before = useRef(status)
-  useEffect(() => {
-    if (before.current === 'paused' && status === 'active') resumedMs.value = time
-    if (status != null) before.current = status
-  }, [status, time])
-}
 
 export function EventStatus() {
   const event = config.value
   const time = useTime()
-  useResumed(event?.status, time)
-  const resumed = resumedMs.value
-  if (event?.status === 'active' && resumed !== null && time - resumed < RESUMED_MS)
+  const wasPaused = useRef(false)
+  /** When the pause that was shown ended (epoch ms). */
+  const resumedMs = useRef<number | null>(null)
+  if (event?.status === 'paused') wasPaused.current = true
+  else if (event?.status === 'active' && wasPaused.current) {
+    wasPaused.current = false
+    resumedMs.current = time
+  }
+  if (event?.status === 'active' && resumedMs.current !== null && time - resumedMs.current < RESUMED_MS)
     return <Notice>{words.value.status.resumed}</Notice>
   if (event?.status !== 'paused' && event?.status !== 'ended') return null
   const message = event.messages?.[language.value] ?? event.messages?.['en'] ?? event.message

@@ -82,7 +82,7 @@ function CheckIn() {
   const fault = checkInFault.value
   const answer = useRef<HTMLDivElement>(null)
   // The seal shows that a check-in counts, but neither a fault nor that it waits.
-  const waits = last?.state === 'kept' ? last.t : null
+  const waits = !checkingIn.value && last?.state === 'kept' ? last.t : null
   useEffect(() => {
     if (fault !== null || waits !== null) answer.current?.scrollIntoView({ block: 'nearest' })
   }, [fault, waits])

@@ -150,7 +150,7 @@ test(
     const { data } = (await (await readAs(stack, 'owner', 'push?cause=push')).json()) as {
       data: { items: { text: string }[] }
     }
-    expect(data.items).toHaveLength(1)
+    expect(data.items.filter((item) => item.text === text)).toHaveLength(1)
   },
   TEST_MS,
 )

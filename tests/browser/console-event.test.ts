@@ -6,6 +6,7 @@ import { decodeQR } from 'qr/decode.js'
 import { conditionEndpoint } from '#shared/contracts/supervision.ts'
 import { dataOf } from '#tests/helpers/answers.ts'
 import { admin, callAs, checkIn, newAppId, readAs } from '#tests/helpers/test-stack.ts'
+import { known } from './walk-harness.ts'
 import { photograph } from './browser.ts'
 import { FOLLOWS_MS, pagesOf } from './console-harness.ts'
 
@@ -150,6 +151,7 @@ test('the table of words comes back translated: app, map and link are in Dutch, 
   await walk.getByLabel('Your name').fill('Lin')
   await walk.getByRole('button', { name: 'Akkoord', exact: true }).click()
   await walk.getByRole('button', { name: 'Meld je hier' }).waitFor()
+  await known(walk)
   await photograph(walk, 'walk-in-dutch')
   await walk.evaluate(() => navigator.serviceWorker.ready)
   await walk.waitForFunction(() => navigator.serviceWorker.controller !== null)

@@ -147,6 +147,7 @@ export async function backUpRecovered(installation: Installation, url: string, p
   await expectStopped(installation)
   const recovered = await openDatabase({ url, dir: '', statementMs: 0 })
   try {
+    // By Postgres's own functions: a wrong URL may name a database without ours.
     const [row] = await recovered.sql<[{ ms: number | null }]>`
       SELECT (extract(epoch FROM pg_last_xact_replay_timestamp()) * 1000)::float8 AS ms`
     const { ms } = row

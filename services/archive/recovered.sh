@@ -15,7 +15,7 @@ newest) pgbackrest --type=default restore ;;
   exit 2
   ;;
 esac
-# Archiving from here would mix its log with that of the database in use. A hot standby would need its max_connections.
+# Archiving from here would mix its log with the log of the database in use. A hot standby would need its max_connections.
 postgres -D "$folder" -c archive_mode=off -c hot_standby=off "$@" &
 server=$!
 trap 'kill -INT $server' TERM INT

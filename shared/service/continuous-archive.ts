@@ -46,11 +46,13 @@ export async function followArchive({ db, kv }: Pick<ServiceContext, 'db' | 'kv'
     restorableMs: null,
     next: null,
   }
+  const hasBase = seen.has_base === true
+  if (!hasBase) restorableMs = next = null
   if (next !== null && seen.archived !== null && seen.archived >= next.segment) {
     restorableMs = next.atMs
     next = null
   }
-  if (next === null && seen.has_base === true) {
+  if (next === null && hasBase) {
     // A log without a change would never be archived.
     await db.sql`SELECT pg_logical_emit_message(true, 'archive', '')`
     const [{ segment }] = await db.sql<[{ segment: string }]>`

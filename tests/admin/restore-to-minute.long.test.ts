@@ -3,7 +3,7 @@
  * scripts of the containers, and the command of the operator.
  */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
-import { readdirSync, realpathSync } from 'node:fs'
+import { readdirSync, realpathSync, rmSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import postgres from 'postgres'
 import { archiveDueMs, followArchive, readArchive } from '#shared/service/continuous-archive.ts'
@@ -169,6 +169,21 @@ describeOnServers('a continuous archive', () => {
       expect(await harness.pending()).toEqual(expect.arrayContaining(pending))
       await recovered.stop('SIGTERM')
       expect(readdirSync(recoveredDir)).toEqual([])
+    },
+    5 * MINUTES,
+  )
+
+  test(
+    'an archive that was emptied begins anew by itself',
+    async () => {
+      const emptiedMs = Date.now()
+      for (const name of readdirSync(settings.PGBACKREST_REPO1_PATH!))
+        rmSync(join(settings.PGBACKREST_REPO1_PATH!, name), { recursive: true })
+      await until(
+        async () => (await follow(), ((await restorable()) ?? 0) > emptiedMs),
+        'a new base backup, and what was committed after it',
+        { timeoutMs: 3 * MINUTES, everyMs: 1_000 },
+      )
     },
     5 * MINUTES,
   )

@@ -354,7 +354,8 @@ export function createScheduledBackups(context: ServiceContext): ScheduledBackup
       readArchive(kv),
     ])
     const due = [schedule && overdueMs(schedule, lastMs), archive && archiveDueMs(archive)]
-    return Math.min(...due.filter((ms) => ms !== null)) / 1_000
+    const known = due.filter((ms) => ms !== null)
+    return known.length === 0 ? Number.NaN : Math.min(...known) / 1_000
   })
   return {
     look: looking.run,
